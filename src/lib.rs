@@ -68,6 +68,7 @@
 //! | `state` | what all events add up to, in two caches |
 //! | [`store`] | the open store: plan, commit, undo, expire, erase, look back |
 //! | [`verify`](mod@verify) | proof that nothing was changed, or where something was |
+//! | [`report`] | what happened in a period: counts, registers, what expires when |
 //! | [`jsonl`] | calls and answers as JSON lines |
 //!
 //! [`redact`], which finds secrets in texts, is a crate of its own (`crates/redact`) that knows nothing
@@ -120,6 +121,7 @@ pub mod id;
 pub mod jsonl;
 pub mod memory_tool;
 pub mod policy;
+pub mod report;
 pub mod store;
 pub mod verify;
 

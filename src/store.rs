@@ -29,6 +29,7 @@ pub mod scan;
 pub mod signed_checkpoint;
 mod signers;
 mod status;
+pub(crate) mod survey;
 mod sweep;
 pub mod undo;
 mod versions;

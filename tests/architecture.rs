@@ -25,6 +25,7 @@ const ROOMS: &[&str] = &[
     "state",
     "store",
     "verify",
+    "report",
     "jsonl",
 ];
 
@@ -37,6 +38,7 @@ const OF_THE_PROGRAM: &[&str] = &[
     "qrcode",
     "hyper",
     "maud",
+    "plotters",
 ];
 
 /// A word in the source, and the only files it may stand in.
@@ -85,8 +87,12 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("imara_diff::", &["src/diff.rs"]),
     ("indicatif", &["src/bin/agekeep/output.rs"]),
     ("memchr::", &["crates/redact/src"]),
-    ("maud::", &["src/bin/agekeep/ui/"]),
+    (
+        "maud::",
+        &["src/bin/agekeep/report/html.rs", "src/bin/agekeep/ui/"],
+    ),
     ("percent_encoding::", &["src/bin/agekeep/mcp/resource.rs"]),
+    ("plotters::", &["src/bin/agekeep/report/chart.rs"]),
     (
         "rmcp::",
         &["src/bin/agekeep/mcp.rs", "src/bin/agekeep/mcp/"],

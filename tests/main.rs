@@ -34,6 +34,7 @@ mod policy;
 mod port;
 mod readme;
 mod redaction;
+mod report;
 mod retention;
 mod scan;
 mod schedule;

@@ -49,9 +49,12 @@ pub(crate) const HOLD_RM_COMMAND: &str = "hold_rm";
 pub(crate) const EXPORT_COMMAND: &str = "export";
 pub(crate) const EXPORT_HISTORY_COMMAND: &str = "export_history";
 
+/// The command of an event that reports on a period.
+pub(crate) const REPORT_COMMAND: &str = "report";
+
 /// The administrative commands, as records name them: none is a memory command, and no interface
 /// lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 28] = [
+pub const OWNER_COMMANDS: [&str; 29] = [
     INIT_COMMAND,
     UPGRADE_COMMAND,
     POLICY_COMMAND,
@@ -68,6 +71,7 @@ pub const OWNER_COMMANDS: [&str; 28] = [
     "blame",
     "log",
     "grep",
+    REPORT_COMMAND,
     "restore",
     "revert",
     "rollback",
@@ -153,9 +157,8 @@ fn roles_of(command: &str) -> &'static [SignerRole] {
     use SignerRole::{Auditor, Owner, Sweeper, Writer};
     match command {
         // Reading, and accepting a rolled-back store: these change nothing.
-        "view_at" | "show" | "diff" | "blame" | "log" | "grep" | "scan" | ACCEPT_COMMAND => {
-            &[Owner, Writer, Sweeper, Auditor]
-        }
+        "view_at" | "show" | "diff" | "blame" | "log" | "grep" | REPORT_COMMAND | "scan"
+        | ACCEPT_COMMAND => &[Owner, Writer, Sweeper, Auditor],
         // The memory tool, undoing its commands, and exporting.
         "view"
         | "create"

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use crate::event::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
     EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, INIT_COMMAND, POLICY_COMMAND,
-    REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, SIGNERS_ADD, SIGNERS_RM, SIGNERS_SET,
-    UPGRADE_COMMAND,
+    REDACT_COMMAND, REKEY_COMMAND, REMOVE_MEMBER_COMMAND, REPORT_COMMAND, SIGNERS_ADD, SIGNERS_RM,
+    SIGNERS_SET, UPGRADE_COMMAND,
 };
 use crate::event::{Change, Event, HoldChange, Outcome, PathRef};
 use crate::id::MemoryId;
@@ -46,7 +46,7 @@ fn changes_of(command: &str) -> Option<&'static [Change]> {
         | EXPORT_HISTORY_COMMAND => &[Look],
         INIT_COMMAND | UPGRADE_COMMAND | POLICY_COMMAND | ADD_MEMBER_COMMAND | SIGNERS_ADD
         | SIGNERS_RM | SIGNERS_SET | ACCEPT_COMMAND | HOLD_ADD_COMMAND | HOLD_RM_COMMAND
-        | "scan" => &[],
+        | REPORT_COMMAND | "scan" => &[],
         _ => return Option::None,
     })
 }

@@ -31,6 +31,8 @@ pub(crate) struct Timeline {
     base: u64,
     rows: Vec<EventRow>,
     touches: Vec<TimelineChange>,
+    /// What events redacted, in the order of rows.
+    redacted: Vec<RedactedKind>,
     memories: Vec<MemoryId>,
     memory_at: HashMap<MemoryId, u32>,
     words: Vec<Box<str>>,
@@ -47,9 +49,19 @@ struct EventRow {
     command: u32,
     actor: u32,
     session: u32,
+    /// The name of its signer.
+    signer: u32,
     /// The texts of its first and second path, unless a touched memory has that path.
     named: [u32; 2],
     outcome: Outcome,
+}
+
+/// The number of secrets of one kind that an event redacted.
+#[derive(Clone, Copy)]
+struct RedactedKind {
+    row: u32,
+    kind: u32,
+    count: u32,
 }
 
 /// A memory's part in an event.
@@ -129,11 +141,12 @@ impl Timeline {
         self.touches.reserve(events);
     }
 
-    /// Adds the next event.
-    pub(crate) fn push(&mut self, event: &Event, commit: ObjectId) {
+    /// Adds the next event, with the name of its signer.
+    pub(crate) fn push(&mut self, event: &Event, commit: ObjectId, signer: &str) {
         for touch in &event.memories {
             self.push_touch(touch);
         }
+        self.push_redactions(event);
         let row = EventRow {
             commit,
             millis: event.time.timestamp_millis(),
@@ -141,11 +154,28 @@ impl Timeline {
             command: self.word(Some(&event.command)),
             actor: self.word(event.actor.as_deref()),
             session: self.word(event.session.as_deref()),
+            signer: self.word(Some(signer)),
             named: self.named_words(event),
             outcome: event.outcome,
         };
         self.rows.push(row);
         self.lives = OnceLock::new();
+    }
+
+    fn push_redactions(&mut self, event: &Event) {
+        let first = self.redacted.len();
+        for redaction in &event.redactions {
+            let kind = self.word(Some(&redaction.kind));
+            let mut known = self.redacted[first..].iter_mut();
+            match known.find(|known| known.kind == kind) {
+                Some(known) => known.count += 1,
+                None => self.redacted.push(RedactedKind {
+                    row: index(self.rows.len()),
+                    kind,
+                    count: 1,
+                }),
+            }
+        }
     }
 
     /// Returns the texts of its first and second path, unless a touched memory has that path.
@@ -226,6 +256,25 @@ impl Timeline {
     pub(crate) fn command(&self, event: u64) -> Option<(&str, Outcome)> {
         let row = self.row(event)?;
         Some((self.text(row.command)?, row.outcome))
+    }
+
+    /// Returns the name of an event's signer.
+    pub(crate) fn signer(&self, event: u64) -> Option<&str> {
+        self.text(self.row(event)?.signer)
+    }
+
+    /// Returns the kinds of secrets that an event redacted, and how many of each.
+    pub(crate) fn redacted(&self, event: u64) -> impl Iterator<Item = (&str, u32)> {
+        let row = self.place(event).map(index);
+        let first = self.redacted.partition_point(|kind| Some(kind.row) < row);
+        let own = self.redacted[first..].iter();
+        own.take_while(move |kind| Some(kind.row) == row)
+            .filter_map(|kind| Some((self.text(kind.kind)?, kind.count)))
+    }
+
+    /// Returns the numbers of the events that it holds.
+    pub(crate) fn numbers(&self) -> std::ops::Range<u64> {
+        self.base..self.len()
     }
 
     fn row(&self, event: u64) -> Option<&EventRow> {

@@ -78,7 +78,7 @@ fn fill(
     // Puts everything that the journal acknowledged in its place.
     refresh(store)?;
     let member = find_auditor(&store.state, auditor)?;
-    let (checkpoint, note) = checkpoint_now(store)?;
+    let (checkpoint, note) = checkpoint_now(store, None)?;
     let mirror = make_folder(kit, &Name::KIT_STORE)?;
     let keyring = make_folder(&mirror, &Name::KEYRING)?;
     for name in &KEYRING_FILES {

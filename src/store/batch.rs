@@ -30,6 +30,8 @@ const OBJECT_BYTES_MAX: usize = 1024 * 1024;
 /// A signed commit that waits for the journal, with the state change it makes.
 pub(super) struct PendingCommit {
     pub(super) event: Event,
+    /// The name of the commit's signer.
+    pub(super) signer: String,
     pub(super) step: Step,
     /// The step for the catalog file, once the catalog has applied it.
     pub(super) of_catalog: Option<MadeOfCatalog>,
@@ -176,7 +178,8 @@ fn commit_batch(store: &mut Store) -> Result<()> {
             .ledger
             .catalog_file
             .add(made.of_catalog.as_ref(), store.ledger.keyring.cache_key());
-        follow_in_timeline(store, &made.event, made.parent, made.seen.moment.commit);
+        let commit = made.seen.moment.commit;
+        follow_in_timeline(store, &made.event, &made.signer, made.parent, commit);
     }
     renew_catalog_file(store);
     placed

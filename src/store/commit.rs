@@ -253,7 +253,7 @@ pub(super) fn record(
         store.state.catalog.times.last,
     )?;
     check_allowed(&store.state, signer, &event)?;
-    let signer = signer.name();
+    let signer = signer.name().to_owned();
     let trees = store
         .ledger
         .trees
@@ -274,7 +274,7 @@ pub(super) fn record(
     let commit = Object::commit(signed_commit(
         event.tree,
         Some(head),
-        signer,
+        &signer,
         key,
         event.time,
         &message,
@@ -305,6 +305,7 @@ pub(super) fn record(
             step: Step::of(&event, id, commit_bytes),
             of_catalog: None,
             event: event.clone(),
+            signer,
             seen,
             parent: head,
             objects,

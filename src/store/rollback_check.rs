@@ -17,7 +17,7 @@ use crate::store::commit::{SealedPlan, event, record};
 use crate::store::keyring_location::check_keyring;
 use crate::store::pin::{FirstUseRecord, KnownCopy, Origin, Pin, Place, SeenMoment};
 use crate::store::recovery::{self, refresh};
-use crate::store::signed_checkpoint::Checkpoint;
+use crate::store::signed_checkpoint::{Checkpoint, FileDigest};
 use crate::store::signers::signer_now;
 use crate::store::{Clock, Keys, Store, lock};
 
@@ -487,35 +487,44 @@ pub(super) fn remember_head(store: &mut Store) {
 }
 
 /// See [`Store::checkpoint`].
-pub(super) fn checkpoint(store: &mut Store) -> Result<(Checkpoint, String)> {
+pub(super) fn checkpoint(
+    store: &mut Store,
+    file: Option<&FileDigest>,
+) -> Result<(Checkpoint, String)> {
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
-    let made = checkpoint_now(store)?;
+    let made = checkpoint_now(store, file)?;
     drop(lock);
     Ok(made)
 }
 
-/// Makes a checkpoint of the newest event. Requires the store's lock.
-pub(super) fn checkpoint_now(store: &Store) -> Result<(Checkpoint, String)> {
+/// Makes a checkpoint of the newest event, with a note on it or on a file. Requires the store's
+/// lock.
+pub(super) fn checkpoint_now(
+    store: &Store,
+    file: Option<&FileDigest>,
+) -> Result<(Checkpoint, String)> {
     // A signed checkpoint must not be lost in a power failure.
     store.ledger.journal.sync()?;
     let (key, signer) = signer_now(store)?;
-    let head = store.ledger.journal.head();
-    let time = store
-        .state
-        .catalog
-        .times
-        .last
-        .ok_or_else(|| Error::damaged("history", "it has no event"))?;
-    let checkpoint = Checkpoint {
+    let checkpoint = newest_checkpoint(store)?;
+    let note = match file {
+        None => checkpoint.to_note(signer.name(), key)?,
+        Some(file) => checkpoint.to_note_on(file, signer.name(), key)?,
+    };
+    Ok((checkpoint, note))
+}
+
+/// Returns where history ends now.
+pub(super) fn newest_checkpoint(store: &Store) -> Result<Checkpoint> {
+    let time = store.state.catalog.times.last;
+    Ok(Checkpoint {
         store: store.state.id,
         events: store.state.catalog.events,
         digest: store.ledger.chain,
-        commit: head,
-        time,
-    };
-    let note = checkpoint.to_note(signer.name(), key)?;
-    Ok((checkpoint, note))
+        commit: store.ledger.journal.head(),
+        time: time.ok_or_else(|| Error::damaged("history", "it has no event"))?,
+    })
 }
 
 /// See [`Store::accept_rollback`].

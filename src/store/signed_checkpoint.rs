@@ -1,5 +1,7 @@
 //! Checkpoints: signed notes of where a store's history ended, for an auditor to keep.
 //!
+//! A note on a file, such as a report, says the file's SHA-256 besides.
+//!
 //! The form is that of C2SP signed notes (c2sp.org/signed-note). A note holds no secret. An auditor
 //! who keeps one can later verify that history still contains what the note says.
 
@@ -16,6 +18,8 @@ use crate::id::{ObjectId, StoreId};
 pub const NOTE_BYTES_MAX: usize = 128 * 1024;
 
 const ORIGIN: &str = "agekeep/";
+/// What follows the store's id in a note on a file, so that neither note is read as the other.
+const ON_A_FILE: &str = "/file";
 const SIGNATURE_MARK: &str = "\u{2014} ";
 /// The type of an Ed25519 signature over the text of a note.
 const ED25519: u8 = 1;
@@ -35,6 +39,24 @@ pub struct Checkpoint {
     pub commit: ObjectId,
     /// The time of the newest event, to the millisecond.
     pub time: DateTime<Utc>,
+}
+
+/// The SHA-256 and the length of a file that somebody signs for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileDigest {
+    /// SHA-256 of its bytes.
+    pub sha256: Digest,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// A signed note on a file, as parsed. Its content counts only once a signature is checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedFile {
+    /// The file that was signed for.
+    pub file: FileDigest,
+    /// Where history ended then, with the signatures over both.
+    pub checkpoint: SignedCheckpoint,
 }
 
 /// A signed checkpoint, as parsed. Its content counts only once a signature is checked.
@@ -58,26 +80,30 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Invalid`] if the form has no place for such a name.
     pub(crate) fn to_note(&self, name: &str, key: &SigningKey) -> Result<String> {
-        if !is_key_name(name) {
-            return Err(Error::Invalid {
-                what: "the signer's name",
-                why: "a note has no place for spaces, control characters or + in it".into(),
-            });
-        }
-        let text = self.text();
-        let public = key
-            .verifying_key()
-            .bytes()
-            .expect("signing keys are Ed25519");
-        let signature = [&key_id(name, &public)[..], &key.sign_bare(text.as_bytes())?].concat();
-        let signature = base64::encode_padded(&signature);
-        Ok(format!("{text}\n{SIGNATURE_MARK}{name} {signature}\n"))
+        signed(&self.text(), name, key)
+    }
+
+    /// Returns the note on a file.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the form has no place for such a name.
+    pub(crate) fn to_note_on(
+        &self,
+        file: &FileDigest,
+        name: &str,
+        key: &SigningKey,
+    ) -> Result<String> {
+        signed(&file.text(self), name, key)
     }
 
     fn text(&self) -> String {
+        format!("{ORIGIN}{}\n{}", self.store, self.lines())
+    }
+
+    /// Returns the lines after the first, which names the store.
+    fn lines(&self) -> String {
         format!(
-            "{ORIGIN}{}\nevents {}\nsha256 {}\ncommit {}\ntime {}\n",
-            self.store,
+            "events {}\nsha256 {}\ncommit {}\ntime {}\n",
             self.events,
             self.digest,
             self.commit,
@@ -87,16 +113,76 @@ impl Checkpoint {
 
     /// Parses the text. There is only one form; any other is refused.
     fn parse(text: &str) -> Option<Self> {
+        let (first, rest) = text.split_once('\n')?;
+        let store = StoreId::from_hex(first.strip_prefix(ORIGIN)?)?;
+        let read = Self::parse_lines(store, rest)?;
+        (read.text() == text).then_some(read)
+    }
+
+    fn parse_lines(store: StoreId, text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let mut line = |label: &str| lines.next()?.strip_prefix(label);
-        let read = Self {
-            store: StoreId::from_hex(line(ORIGIN)?)?,
+        Some(Self {
+            store,
             events: line("events ")?.parse().ok().filter(|events| *events > 0)?,
             digest: Digest::from_hex(line("sha256 ")?)?,
             commit: ObjectId::from_hex(line("commit ")?)?,
             time: DateTime::parse_from_rfc3339(line("time ")?).ok()?.to_utc(),
+        })
+    }
+}
+
+impl FileDigest {
+    /// Returns the digest of a file's bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self {
+            sha256: Digest::of(bytes),
+            bytes: bytes.len() as u64,
+        }
+    }
+
+    fn text(&self, end: &Checkpoint) -> String {
+        format!(
+            "{ORIGIN}{}{ON_A_FILE}\nfile-sha256 {}\nfile-bytes {}\n{}",
+            end.store,
+            self.sha256,
+            self.bytes,
+            end.lines()
+        )
+    }
+
+    /// Parses the text of a note on a file.
+    fn parse(text: &str) -> Option<(Self, Checkpoint)> {
+        let mut lines = text.splitn(4, '\n');
+        let mut line = |label: &str| lines.next()?.strip_prefix(label);
+        let store = StoreId::from_hex(line(ORIGIN)?.strip_suffix(ON_A_FILE)?)?;
+        let file = Self {
+            sha256: Digest::from_hex(line("file-sha256 ")?)?,
+            bytes: line("file-bytes ")?.parse().ok()?,
         };
-        (read.text() == text).then_some(read)
+        let end = Checkpoint::parse_lines(store, lines.next()?)?;
+        (file.text(&end) == text).then_some((file, end))
+    }
+}
+
+impl SignedFile {
+    /// Parses a note on a file.
+    ///
+    /// # Errors
+    /// Tells which part is not of such a note.
+    pub fn parse(note: &str) -> Result<Self, String> {
+        let (text, signatures) = split(note)?;
+        let (file, checkpoint) =
+            FileDigest::parse(&text).ok_or("its text is not that of a note on a file")?;
+        Ok(Self {
+            file,
+            checkpoint: SignedCheckpoint {
+                checkpoint,
+                text,
+                signatures,
+            },
+        })
     }
 }
 
@@ -107,25 +193,12 @@ impl SignedCheckpoint {
     /// # Errors
     /// Tells which part is not of an agekeep checkpoint.
     pub fn parse(note: &str) -> Result<Self, String> {
-        if note.len() > NOTE_BYTES_MAX {
-            return Err(format!("it is longer than {NOTE_BYTES_MAX} bytes"));
-        }
-        if note.chars().any(|c| c < ' ' && c != '\n') {
-            return Err("it has a control character".into());
-        }
-        let (text, signatures) = note
-            .rsplit_once("\n\n")
-            .ok_or("it has no empty line before its signatures")?;
-        let text = format!("{text}\n");
+        let (text, signatures) = split(note)?;
         let checkpoint = Checkpoint::parse(&text).ok_or("its text is not a checkpoint's")?;
-        let signatures = signatures
-            .strip_suffix('\n')
-            .ok_or("its last line does not end")?;
-        let signatures: Option<Vec<_>> = signatures.split('\n').map(NoteSignature::parse).collect();
         Ok(Self {
             checkpoint,
             text,
-            signatures: signatures.ok_or("a line after the empty one is not a signature")?,
+            signatures,
         })
     }
 
@@ -158,6 +231,42 @@ impl SignedCheckpoint {
         }
         found
     }
+}
+
+/// Signs a text, and returns the note.
+fn signed(text: &str, name: &str, key: &SigningKey) -> Result<String> {
+    if !is_key_name(name) {
+        return Err(Error::Invalid {
+            what: "the signer's name",
+            why: "a note has no place for spaces, control characters or + in it".into(),
+        });
+    }
+    let public = key
+        .verifying_key()
+        .bytes()
+        .expect("signing keys are Ed25519");
+    let signature = [&key_id(name, &public)[..], &key.sign_bare(text.as_bytes())?].concat();
+    let signature = base64::encode_padded(&signature);
+    Ok(format!("{text}\n{SIGNATURE_MARK}{name} {signature}\n"))
+}
+
+/// Splits a note into its text and its signatures.
+fn split(note: &str) -> Result<(String, Vec<NoteSignature>), String> {
+    if note.len() > NOTE_BYTES_MAX {
+        return Err(format!("it is longer than {NOTE_BYTES_MAX} bytes"));
+    }
+    if note.chars().any(|c| c < ' ' && c != '\n') {
+        return Err("it has a control character".into());
+    }
+    let (text, signatures) = note
+        .rsplit_once("\n\n")
+        .ok_or("it has no empty line before its signatures")?;
+    let signatures = signatures
+        .strip_suffix('\n')
+        .ok_or("its last line does not end")?;
+    let signatures: Option<Vec<_>> = signatures.split('\n').map(NoteSignature::parse).collect();
+    let signatures = signatures.ok_or("a line after the empty one is not a signature")?;
+    Ok((format!("{text}\n"), signatures))
 }
 
 impl NoteSignature {

@@ -19,7 +19,7 @@ use crate::store::journal_checkpoint::{self, Compacted, StorageStats};
 use crate::store::pin::SeenMoment;
 use crate::store::rekey::ProgressFn;
 use crate::store::rollback_check::{self, LostMoment};
-use crate::store::signed_checkpoint::Checkpoint;
+use crate::store::signed_checkpoint::{Checkpoint, FileDigest};
 use crate::store::signers::signer_now;
 use crate::store::sweep::unexpired;
 use crate::store::{Clock, Keys, Signer, State, Store, keyring_location};
@@ -112,7 +112,16 @@ impl Store {
     /// [`Error::NoSigningKey`], [`Error::NotASigner`] or [`Error::Signing`] if the key is not that
     /// of a signer who may write now.
     pub fn checkpoint(&mut self) -> Result<(Checkpoint, String)> {
-        rollback_check::checkpoint(self)
+        rollback_check::checkpoint(self, None)
+    }
+
+    /// Makes a signed note on a file: its SHA-256 and length, and the newest commit. This is not an
+    /// event.
+    ///
+    /// # Errors
+    /// The errors of [`Store::checkpoint`].
+    pub fn sign_file(&mut self, file: &FileDigest) -> Result<(Checkpoint, String)> {
+        rollback_check::checkpoint(self, Some(file))
     }
 
     /// Makes an auditor's kit in a new or empty folder: a mirror of the repository with every

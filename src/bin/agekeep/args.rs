@@ -16,8 +16,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::ui;
 use crate::verbs::{
     accept, audit_kit, checkpoint, erase, export, history, import, init, mcp_config, members,
-    memory, policy, prompt, receipt, redact, retention, scan, schedule, signers, status, undo,
-    verify,
+    memory, policy, prompt, receipt, redact, report, retention, scan, schedule, signers, status,
+    undo, verify,
 };
 use crate::{environment, mcp, output, terminal};
 
@@ -213,6 +213,8 @@ enum Verb {
     Scan(scan::Scan),
     /// Compact the store's files into one pack
     Compact(status::Compact),
+    /// Report on a period, as a page for people, and prove that such a file was not changed
+    Report(report::ReportArgs),
     /// Verify all of history: signatures, roles, records, content and keys
     Verify(verify::Verify),
 }
@@ -298,6 +300,7 @@ pub(crate) fn run() -> ExitCode {
         Verb::Prompt(args) => prompt::run(&global, &args),
         Verb::Scan(args) => scan::run(&global, &args),
         Verb::Compact(args) => status::compact(&global, &args),
+        Verb::Report(args) => report::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),
     };
     match done {

@@ -11,6 +11,7 @@ mod output;
 mod passphrase;
 mod recovery;
 mod render;
+mod report;
 mod siem;
 mod terminal;
 #[cfg(feature = "http")]

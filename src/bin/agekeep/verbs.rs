@@ -16,6 +16,7 @@ pub(crate) mod policy;
 pub(crate) mod prompt;
 pub(crate) mod receipt;
 pub(crate) mod redact;
+pub(crate) mod report;
 pub(crate) mod retention;
 pub(crate) mod scan;
 pub(crate) mod schedule;

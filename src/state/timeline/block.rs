@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Change, Outcome};
 use crate::id::{MemoryId, ObjectId};
-use crate::state::timeline::{EventRow, NONE, Timeline, TimelineChange};
+use crate::state::timeline::{EventRow, NONE, RedactedKind, Timeline, TimelineChange};
 
 /// Consecutive events. Words and memories are named by their index in the lists, counted from 1; 0
 /// is none.
@@ -25,6 +25,8 @@ pub(super) struct Block<'a> {
     pub(super) rows: Vec<BlockRow>,
     /// The touches of all rows, concatenated.
     touches: Vec<BlockChange>,
+    /// The rows that redacted secrets, each with a kind of them and how many.
+    redacted: Vec<(u32, u32, u32)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -34,6 +36,7 @@ pub(super) struct BlockRow {
     command: u32,
     actor: u32,
     session: u32,
+    signer: u32,
     named: [u32; 2],
     outcome: Outcome,
     touches: u32,
@@ -88,12 +91,19 @@ impl<'a> Block<'a> {
                 command: words.of(row.command),
                 actor: words.of(row.actor),
                 session: words.of(row.session),
+                signer: words.of(row.signer),
                 named: row.named.map(|word| words.of(word)),
                 outcome: row.outcome,
                 touches: super::index(parts.len()),
             });
             before = row.millis;
         }
+        let (begin, end) = (super::index(from), super::index(to));
+        let redacted = timeline.redacted.iter();
+        let redacted = redacted
+            .filter(|kind| (begin..end).contains(&kind.row))
+            .map(|kind| (kind.row - begin, words.of(kind.kind), kind.count))
+            .collect();
         let word = |at: &u32| &*timeline.words[*at as usize];
         let memory = |at: &u32| timeline.memories[*at as usize].0;
         let commit = |row: &EventRow| row.commit.0;
@@ -104,6 +114,7 @@ impl<'a> Block<'a> {
             commits: timeline.rows[from..to].iter().flat_map(commit).collect(),
             rows,
             touches,
+            redacted,
         }
     }
 }
@@ -156,6 +167,17 @@ impl Timeline {
                 .unwrap_or(NONE)
         };
         let (mut touches, mut millis) = (block.touches.iter(), 0_i64);
+        let first = super::index(self.rows.len());
+        for (row, kind, count) in &block.redacted {
+            if *row as usize >= block.rows.len() {
+                return false;
+            }
+            self.redacted.push(RedactedKind {
+                row: first + row,
+                kind: word(*kind),
+                count: *count,
+            });
+        }
         for (row, commit) in block.rows.iter().zip(commits) {
             for touch in touches.by_ref().take(row.touches as usize) {
                 let Some(memory) = place(touch.memory).and_then(|at| memories.get(at)) else {
@@ -178,6 +200,7 @@ impl Timeline {
                 command: word(row.command),
                 actor: word(row.actor),
                 session: word(row.session),
+                signer: word(row.signer),
                 named: row.named.map(word),
                 outcome: row.outcome,
             });

@@ -14,7 +14,7 @@ use crate::id::{self, ObjectId, StoreId};
 use crate::state::timeline::Timeline;
 use crate::state::timeline::block::Block;
 
-const MAGIC: &[u8; 16] = b"agekeep-timelin2";
+const MAGIC: &[u8; 16] = b"agekeep-timelin3";
 /// Bytes of the header: magic, store id, random file id, generation, and the start of the single
 /// events: their offset, first number, and the commit before them.
 const HEADER_BYTES: usize = 92;
@@ -193,6 +193,34 @@ impl TimelineFile {
                 .filter(|event| *event == newest || event + 1 < piece.len()),
         };
         event.map(|event| (piece, event))
+    }
+
+    /// Passes the whole file to `take`, a block at a time, and returns true, if it is of the history
+    /// that ends with event `newest` at `head`. After `false` what was taken does not count.
+    pub(crate) fn each_block(
+        &self,
+        (newest, head): (u64, ObjectId),
+        key: &Key,
+        mut take: impl FnMut(&Timeline),
+    ) -> bool {
+        let opened = OpenTimeline::at(&self.folder, &self.name, self.store);
+        let Some(mut open) = opened.ok().flatten() else {
+            return false;
+        };
+        let last = open.block_with(newest, self.store, key);
+        if !last.is_some_and(|last| last.len() == newest + 1 && last.head() == Some(head)) {
+            return false;
+        }
+        (open.end, open.events) = (HEADER_BYTES as u64, 0);
+        open.read_on(self.store, key, |block| {
+            let mut piece = Timeline::from(block.first);
+            let fits = piece.extend(block);
+            if fits {
+                take(&piece);
+            }
+            fits
+        });
+        open.events == newest + 1
     }
 
     /// Tells whether the loaded file should be rewritten in fewer blocks.

@@ -94,12 +94,12 @@ fn filled_with(
         StoreId([3; 16]),
     );
     let mut begun = Timeline::default();
-    begun.push(&event(0), commit(0));
+    begun.push(&event(0), commit(0), "owner");
     file.append(&begun, 0, key);
     for number in 1..events {
         assert!(file.is_next(number, commit(number - 1)), "event {number}");
         let mut single = Timeline::default();
-        single.push(&event(number), commit(number));
+        single.push(&event(number), commit(number), "owner");
         file.append_one(&single, number, key);
     }
     file
@@ -295,7 +295,7 @@ fn a_time_in_the_clear_that_lies_is_not_believed() {
 fn a_memory_s_life_is_found_in_order_also_after_more_events() {
     let mut timeline = Timeline::default();
     for number in 0..3 * MEMORIES {
-        timeline.push(&event(number), commit(number));
+        timeline.push(&event(number), commit(number), "owner");
     }
     let id = event(5).memories[0].id;
     let events = |timeline: &Timeline, to| -> Vec<u64> {
@@ -314,7 +314,7 @@ fn a_memory_s_life_is_found_in_order_also_after_more_events() {
     let mut removal = event(3 * MEMORIES);
     removal.memories[0].id = id;
     removal.memories[0].change = Change::Remove;
-    timeline.push(&removal, commit(removal.number));
+    timeline.push(&removal, commit(removal.number), "owner");
     assert_eq!(timeline.life(id).len(), 4);
     assert_eq!(timeline.removed(id), Some(removal.number));
     assert!(timeline.version_at(id, removal.number).is_none());
@@ -324,7 +324,7 @@ fn a_memory_s_life_is_found_in_order_also_after_more_events() {
 #[test]
 fn commits_are_found_by_their_first_digits() {
     let mut timeline = Timeline::default();
-    (0..2_000).for_each(|number| timeline.push(&event(number), commit(number)));
+    (0..2_000).for_each(|number| timeline.push(&event(number), commit(number), "owner"));
     let text = commit(1_234).to_string();
     for digits in [4, 5, 7, 39, 40] {
         let found: Vec<Moment> = timeline.with_prefix(&text[..digits]).collect();

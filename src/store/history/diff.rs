@@ -107,7 +107,7 @@ pub(super) fn events_with_changes<'a>(
 }
 
 /// Compares the public file that an event replaced with the one before it.
-fn config_diff(ledger: &Ledger, entry: &Entry) -> Result<Option<ConfigDiff>> {
+pub(in crate::store) fn config_diff(ledger: &Ledger, entry: &Entry) -> Result<Option<ConfigDiff>> {
     let Some(file) = entry.event.decides() else {
         return Ok(None);
     };

@@ -138,7 +138,7 @@ fn push(timeline: &mut Timeline, checked: &CheckedCommit) -> Result<()> {
         let what = format!("commit {}", checked.id);
         return Err(Error::damaged(what, "its event number is not the next"));
     }
-    timeline.push(&checked.event, checked.id);
+    timeline.push(&checked.event, checked.id, checked.signer());
     Ok(())
 }
 
@@ -191,6 +191,7 @@ pub(super) fn sought(store: &Store, revision: &Revision, newest: u64) -> Option<
 pub(in crate::store) fn follow_in_timeline(
     store: &mut Store,
     event: &Event,
+    signer: &str,
     parent: ObjectId,
     commit: ObjectId,
 ) {
@@ -198,12 +199,12 @@ pub(in crate::store) fn follow_in_timeline(
     store.state.timeline = known
         .filter(|known| known.head() == Some(parent))
         .map(|mut known| {
-            known.push(event, commit);
+            known.push(event, commit, signer);
             known
         });
     if store.ledger.timeline_file.is_next(event.number, parent) {
         let mut single = Timeline::default();
-        single.push(event, commit);
+        single.push(event, commit, signer);
         let key = store.ledger.keyring.cache_key();
         store
             .ledger

@@ -229,6 +229,11 @@ pub(in crate::store) struct CheckedCommit {
 }
 
 impl CheckedCommit {
+    /// Returns the name of its signer, as its author says.
+    pub(in crate::store) fn signer(&self) -> &str {
+        self.author.split(' ').next().unwrap_or_default()
+    }
+
     /// Checks that `before` is the parent of this commit.
     pub(in crate::store) fn comes_after(&self, before: Option<ObjectId>) -> Result<()> {
         if self.parent == before {

@@ -1,6 +1,6 @@
 //! `export`: memories as plaintext, in a folder or as JSON Lines.
 
-mod writer;
+pub(super) mod writer;
 
 use std::path::{Path, PathBuf};
 

@@ -67,12 +67,17 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
     } else {
         output::line(&to_text(&report))?;
     }
-    Ok(match report.worst {
+    Ok(exit_code(&report))
+}
+
+/// Returns the exit code for what was found.
+pub(crate) fn exit_code(report: &Report) -> u8 {
+    match report.worst {
         None => 0,
         Some(FindingClass::Untidy) => UNTIDY,
         Some(FindingClass::Incomplete) => INCOMPLETE,
         Some(_) => TAMPERED,
-    })
+    }
 }
 
 /// Reads a checkpoint.

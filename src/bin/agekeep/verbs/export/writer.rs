@@ -231,7 +231,7 @@ const ASIDE: &str = ".agekeep-export-";
 const NAMES_MAX: u32 = 1_000;
 
 /// A free place for an export.
-pub(super) struct ExportTarget {
+pub(crate) struct ExportTarget {
     path: PathBuf,
     parent: UserFolder,
     name: OsString,
@@ -245,7 +245,7 @@ pub(super) struct ExportTarget {
 
 impl ExportTarget {
     /// Checks that plaintext may be written to a place.
-    pub(super) fn check(path: &Path, is_folder: bool, force: bool, store: &Path) -> Result<Self> {
+    pub(crate) fn check(path: &Path, is_folder: bool, force: bool, store: &Path) -> Result<Self> {
         let path = whole(path).map_err(failed("find", path))?;
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(in_the_way(&path, "the root of the file system"));
@@ -293,7 +293,7 @@ impl ExportTarget {
     }
 
     /// Makes the file to write to.
-    pub(super) fn begin_file(&mut self) -> Result<File> {
+    pub(crate) fn begin_file(&mut self) -> Result<File> {
         let made = self.begin(UserFolder::make_file)?;
         folder::try_lock(&made);
         Ok(made)
@@ -319,7 +319,7 @@ impl ExportTarget {
     }
 
     /// Moves what was written to its place, durably.
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         let name = self.aside.clone().expect("something was begun");
         let renamed = self.parent.sync().and_then(|()| {
             if self.is_there {
@@ -352,7 +352,7 @@ impl ExportTarget {
     }
 
     /// Makes the error for a failure to write.
-    pub(super) fn failed(&self, source: io::Error) -> Error {
+    pub(crate) fn failed(&self, source: io::Error) -> Error {
         failed("write", &self.path)(source)
     }
 }

@@ -1,0 +1,246 @@
+//! Reports as people read them: a page, a Markdown text, or JSON.
+
+mod chart;
+mod html;
+mod markdown;
+
+use std::borrow::Cow;
+
+use agekeep::report::AuditReport;
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::output;
+
+pub(crate) use self::html::report_page;
+
+/// Longest text of somebody else's that a report shows, in characters.
+const SHOWN_CHARACTERS_MAX: usize = 300;
+
+/// The form of a report.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// One page with pictures, which needs no network and no script.
+    Html,
+    Markdown,
+    Json,
+}
+
+/// Renders a report.
+pub(crate) fn render(report: &AuditReport, format: ReportFormat) -> String {
+    match format {
+        ReportFormat::Html => report_page(report).into_string(),
+        ReportFormat::Markdown => markdown::text(report),
+        ReportFormat::Json => {
+            let text = serde_json::to_string_pretty(report).expect("reports have a JSON form");
+            text + "\n"
+        }
+    }
+}
+
+/// Makes a text of somebody else's safe to show: of bounded length, and with what a program would
+/// obey escaped.
+fn shown(text: &str) -> String {
+    let cut = match text.char_indices().nth(SHOWN_CHARACTERS_MAX) {
+        None => Cow::from(text),
+        Some((at, _)) => format!("{}… ({} bytes)", &text[..at], text.len()).into(),
+    };
+    output::escaped(&cut).into_owned()
+}
+
+/// Formats a time to the second.
+fn seconds(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// Formats a step of a period.
+fn step_name(step: &str, at: DateTime<Utc>) -> String {
+    let form = match step {
+        "hour" => "%Y-%m-%d %H:%M",
+        "month" => "%Y-%m",
+        "year" => "%Y",
+        _ => "%Y-%m-%d",
+    };
+    at.format(form).to_string()
+}
+
+/// Formats a count with its thousands apart.
+fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let pieces: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|piece| std::str::from_utf8(piece).ok())
+        .collect();
+    pieces.join("\u{202f}")
+}
+
+/// Formats bytes for people.
+#[allow(clippy::cast_precision_loss)] // one digit after the point is shown
+fn bytes(number: u64) -> String {
+    let mut size = number as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if size < 1024.0 {
+            return match unit {
+                "B" => format!("{number} B"),
+                unit => format!("{size:.1} {unit}"),
+            };
+        }
+        size /= 1024.0;
+    }
+    format!("{size:.1} TiB")
+}
+
+/// The name of an actor or signer, where one is known.
+fn name(name: Option<&str>) -> String {
+    name.map_or_else(|| "(nobody said)".into(), shown)
+}
+
+/// What all forms of a report say on top, a row each.
+fn summary(report: &AuditReport) -> Vec<(&'static str, String)> {
+    let (period, made) = (&report.period, &report.made);
+    let range = match (report.events.first, report.events.last) {
+        (Some(first), Some(last)) => format!(
+            "{} events, number {} to {}; {} before",
+            count(report.events.count),
+            first.event,
+            last.event,
+            count(report.events.before)
+        ),
+        _ => format!("none in the period; {} before", count(report.events.before)),
+    };
+    let by = match (&made.signer, &made.actor) {
+        (Some(signer), Some(actor)) => {
+            format!("{} (signer), as {} says", shown(signer), shown(actor))
+        }
+        (Some(signer), None) => format!("{} (signer)", shown(signer)),
+        (None, actor) => format!("{}, without a signing key", name(actor.as_deref())),
+    };
+    let mut rows = vec![
+        (
+            "Store",
+            format!(
+                "{} at {}",
+                report.store,
+                shown(&report.folder.to_string_lossy())
+            ),
+        ),
+        (
+            "Period",
+            format!(
+                "{} to before {}",
+                seconds(period.since),
+                seconds(period.until)
+            ),
+        ),
+        ("Events", range),
+        (
+            "Made",
+            format!(
+                "{} by {by}, with an identity of role {}",
+                seconds(made.time),
+                made.role
+            ),
+        ),
+        ("Program", format!("agekeep {}", made.version)),
+        (
+            "Newest commit",
+            format!(
+                "{} (event {})",
+                report.end.commit,
+                report.end.events.saturating_sub(1)
+            ),
+        ),
+        (
+            "Checkpoint",
+            format!(
+                "{} events, SHA-256 {}, {}",
+                report.end.events,
+                report.end.sha256,
+                seconds(report.end.time)
+            ),
+        ),
+        ("Verified", verified(report)),
+    ];
+    if report.trial {
+        rows.insert(
+            0,
+            (
+                "Trial",
+                "a store for trials: its times may be made up".into(),
+            ),
+        );
+    }
+    rows
+}
+
+fn verified(report: &AuditReport) -> String {
+    let verified = &report.verified;
+    let scope = match verified.from {
+        0 => format!("{} events", count(verified.events)),
+        from => format!(
+            "{} events, the first {} of them earlier",
+            count(verified.events),
+            count(from)
+        ),
+    };
+    match (verified.worst, verified.findings_total) {
+        (None, _) => format!("nothing is wrong in {scope}"),
+        (Some(worst), 0) => format!("{worst}: not everything was checked of {scope}"),
+        (Some(worst), findings) => format!("{worst}: {} findings in {scope}", count(findings)),
+    }
+}
+
+/// The registers, each with its title and what it says if it is empty.
+fn registers(
+    report: &AuditReport,
+) -> Vec<(&'static str, &'static str, &agekeep::report::Register)> {
+    let all = &report.registers;
+    vec![
+        ("Denied", "Nothing was denied.", &all.denied),
+        ("Failed", "Nothing failed.", &all.failed),
+        (
+            "Policy, old and new",
+            "The policy did not change.",
+            &all.policy,
+        ),
+        (
+            "Members, signers and keys",
+            "Nobody came or went.",
+            &all.members,
+        ),
+        ("Holds", "No hold was placed or lifted.", &all.holds),
+        ("Sweeps", "No sweep ran.", &all.sweeps),
+        (
+            "Erasures and receipts",
+            "Nothing was erased.",
+            &all.erasures,
+        ),
+        (
+            "Redactions of what was stored",
+            "Nothing stored was redacted.",
+            &all.redactions,
+        ),
+        (
+            "Undo, and rollbacks that were accepted",
+            "Nothing was undone.",
+            &all.undo,
+        ),
+        (
+            "Looks, exports and reports",
+            "Nobody looked at history.",
+            &all.looks,
+        ),
+    ]
+}
+
+/// Says how many events of a register are not listed.
+fn more(register: &agekeep::report::Register) -> Option<String> {
+    let left_out = register.total - register.rows.len() as u64;
+    (left_out > 0).then(|| {
+        format!(
+            "and {} more before these; `agekeep log` lists them",
+            count(left_out)
+        )
+    })
+}

@@ -1,0 +1,606 @@
+//! A report as one page: no script, no network, no other file.
+
+use agekeep::report::{AuditReport, NameCount, ReadCount, Register, RegisterRow};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::report::chart::{
+    self, BLUE, GREEN, ORANGE, PURPLE, Picture, Row, SHADES, SKY, Series, Shade, VERMILION,
+};
+use crate::report::{bytes, count, more, name, registers, seconds, shown, step_name, summary};
+
+/// Nothing is loaded, and nothing runs. Styles stand in the page.
+const CONTENT_POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const STYLE: &str = include_str!("style.css");
+
+/// A table: its headings and its rows. The first column names the row; of the others, all after
+/// `words` hold numbers.
+struct Table {
+    headings: Vec<&'static str>,
+    words: usize,
+    rows: Vec<Vec<String>>,
+}
+
+/// Renders a report as a whole page.
+pub(crate) fn report_page(report: &AuditReport) -> Markup {
+    let title = format!("Report on a store of agekeep, {}", period_name(report));
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(CONTENT_POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(STYLE)) (PreEscaped(pattern_rules())) }
+            }
+            body { (body(report)) }
+        }
+    }
+}
+
+fn body(report: &AuditReport) -> Markup {
+    html! {
+        (patterns())
+        header {
+            p.kind { "Report on a store of agekeep" }
+            h1 { (period_name(report)) }
+            (verdict(report))
+        }
+        main {
+            section.top {
+                dl { @for (term, what) in summary(report) { div { dt { (term) } dd { (what) } } } }
+                (in_force(report))
+                h2 { "What the maker could not see" }
+                ul { @for what in &report.unseen { li { (shown(what)) } } }
+            }
+            h2 { "Pictures" }
+            div.figures {
+                (over_time(report)) (commands(report)) (actors(report)) (signers(report))
+                (living(report)) (redactions(report)) (reads(report)) (expiring(report))
+            }
+            h2 { "Registers" }
+            p.note {
+                "The signer's name is proof. Actor and reason are what the caller said."
+            }
+            @for (title, none, found) in registers(report) {
+                (register(title, none, found))
+                @if title == "Sweeps" { (sweep_gaps(report)) }
+            }
+        }
+        footer {
+            p {
+                "A signed note beside this file proves that it was not changed: "
+                code { "agekeep report verify FILE" } "."
+            }
+        }
+    }
+}
+
+fn period_name(report: &AuditReport) -> String {
+    let period = &report.period;
+    let day = |time: chrono::DateTime<chrono::Utc>| time.format("%Y-%m-%d").to_string();
+    let named = period.name.as_deref().map(shown);
+    named.unwrap_or_else(|| format!("{} to {}", day(period.since), day(period.until)))
+}
+
+/// What the reader wants to know first.
+fn verdict(report: &AuditReport) -> Markup {
+    let verified = &report.verified;
+    let class = if verified.ok {
+        "verdict ok"
+    } else {
+        "verdict bad"
+    };
+    html! {
+        @if report.trial {
+            p class="verdict bad" { "A store for trials: its times may be made up." }
+        }
+        div class=(class) {
+            p { strong { @if verified.ok { "✓ Verified" } @else { "✗ Not verified" } } " — " (super::verified(report)) }
+            @if !verified.findings.is_empty() {
+                ul { @for finding in &verified.findings { li { (shown(finding)) } } }
+            }
+        }
+        ul.numbers {
+            (number("events", report.events.count))
+            (number("denied", report.registers.denied.total))
+            (number("failed", report.registers.failed.total))
+            (number("erasures", report.registers.erasures.total))
+            (number("looks", report.registers.looks.total))
+            (number("memories at the end", report.activity.reads.memories))
+        }
+    }
+}
+
+fn number(what: &str, value: u64) -> Markup {
+    html! { li { strong { (count(value)) } " " (what) } }
+}
+
+/// Members and signers in force.
+fn in_force(report: &AuditReport) -> Markup {
+    let members = report.members.iter();
+    let members = members.map(|member| {
+        vec![
+            shown(&member.name),
+            member.role.into(),
+            shown(&member.recipient),
+        ]
+    });
+    let signers = report.signers.iter();
+    let signers = signers.map(|signer| {
+        vec![
+            shown(&signer.name),
+            signer.role.into(),
+            shown(&signer.fingerprint),
+        ]
+    });
+    html! {
+        h2 { "Who can read, and who can write" }
+        div.pair {
+            (table(&Table { headings: vec!["Member", "Role", "Public key"], words: 3, rows: members.collect() }))
+            (table(&Table { headings: vec!["Signer", "Role", "Fingerprint"], words: 3, rows: signers.collect() }))
+        }
+    }
+}
+
+// Pictures, each with its table.
+
+/// A picture with its title, its legend and its table.
+fn figure(
+    id: &str,
+    title: &str,
+    picture: Option<Picture>,
+    legend: &[(&str, Shade)],
+    below: &Table,
+) -> Markup {
+    html! {
+        figure id=(id) {
+            figcaption { (title) }
+            @match picture {
+                Some(picture) => {
+                    @if legend.len() > 1 {
+                        ul.legend {
+                            @for (name, shade) in legend {
+                                li {
+                                    svg width="14" height="14" aria-hidden="true" {
+                                        rect width="14" height="14" fill=(shade.hex());
+                                    }
+                                    " " (name)
+                                }
+                            }
+                        }
+                    }
+                    svg.picture role="img" aria-labelledby={ (id) "-title" }
+                        viewBox={ "0 0 " (Picture::WIDTH) " " (picture.height) } {
+                        title id={ (id) "-title" } { (title) ". The table below has the numbers." }
+                        (PreEscaped(&picture.content))
+                    }
+                    details { summary { "Table" } (table(below)) }
+                }
+                None => p.none { "Nothing to show in this period." },
+            }
+        }
+    }
+}
+
+fn table(table: &Table) -> Markup {
+    html! {
+        div.table tabindex="0" {
+            table {
+                thead { tr { @for (at, heading) in table.headings.iter().enumerate() {
+                    th scope="col" class=[(at >= table.words).then_some("number")] { (heading) }
+                } } }
+                tbody { @for row in &table.rows { tr { @for (at, cell) in row.iter().enumerate() {
+                    @if at == 0 { th scope="row" { (cell) } }
+                    @else { td class=[(at >= table.words).then_some("number")] { (cell) } }
+                } } } }
+            }
+        }
+    }
+}
+
+fn over_time(report: &AuditReport) -> Markup {
+    let activity = &report.activity;
+    let steps = &activity.over_time;
+    type Of = fn(&agekeep::report::Bucket) -> u64;
+    let kinds: [(&str, Shade, Of); 6] = [
+        ("read", SKY, |step| step.read),
+        ("wrote", BLUE, |step| step.write),
+        ("deleted or renamed", ORANGE, |step| step.remove),
+        ("administered", GREEN, |step| step.administer),
+        ("failed", PURPLE, |step| step.failed),
+        ("denied", VERMILION, |step| step.denied),
+    ];
+    let series: Vec<Series> = kinds
+        .iter()
+        .map(|(name, shade, of)| Series {
+            name,
+            shade: *shade,
+            values: steps.iter().map(of).collect(),
+        })
+        .collect();
+    let labels: Vec<String> = steps
+        .iter()
+        .map(|step| step_name(activity.step, step.since))
+        .collect();
+    let rows = labels.iter().enumerate().map(|(at, label)| {
+        let values = series.iter().map(|one| count(one.values[at]));
+        std::iter::once(label.clone()).chain(values).collect()
+    });
+    let below = Table {
+        headings: vec![
+            "From",
+            "Read",
+            "Wrote",
+            "Deleted or renamed",
+            "Administered",
+            "Failed",
+            "Denied",
+        ],
+        words: 1,
+        rows: rows.collect(),
+    };
+    let legend: Vec<(&str, Shade)> = series.iter().map(|one| (one.name, one.shade)).collect();
+    let picture = (report.events.count > 0).then(|| chart::stacked(&labels, &series));
+    let title = format!("Events in each {}", activity.step);
+    figure("over-time", &title, picture, &legend, &below)
+}
+
+/// The outcomes of events, as parts of a bar.
+const OUTCOMES: [(&str, Shade); 3] = [("ok", BLUE), ("failed", PURPLE), ("denied", VERMILION)];
+
+fn outcome_figure(
+    id: &str,
+    title: &str,
+    first: &'static str,
+    rows: &[(String, [u64; 3])],
+) -> Markup {
+    let bars: Vec<Row> = rows
+        .iter()
+        .map(|(label, values)| Row {
+            label: label.clone(),
+            parts: OUTCOMES
+                .iter()
+                .zip(values)
+                .map(|((_, shade), value)| (*shade, *value))
+                .collect(),
+        })
+        .collect();
+    let below = Table {
+        headings: vec![first, "ok", "failed", "denied"],
+        words: 1,
+        rows: rows
+            .iter()
+            .map(|(label, values)| {
+                std::iter::once(label.clone())
+                    .chain(values.iter().map(|value| count(*value)))
+                    .collect()
+            })
+            .collect(),
+    };
+    let picture = (!bars.is_empty()).then(|| chart::across(&bars));
+    figure(id, title, picture, &OUTCOMES, &below)
+}
+
+fn commands(report: &AuditReport) -> Markup {
+    let commands = report.activity.commands.iter();
+    let rows: Vec<_> = commands
+        .map(|one| (shown(&one.command), [one.ok, one.error, one.denied]))
+        .collect();
+    outcome_figure(
+        "commands",
+        "Events by command and outcome",
+        "Command",
+        &rows,
+    )
+}
+
+fn names(found: &[NameCount], (others, events): (u64, u64)) -> Vec<(String, [u64; 3])> {
+    let mut rows: Vec<_> = found
+        .iter()
+        .map(|one| (name(one.name.as_deref()), [one.ok, one.error, one.denied]))
+        .collect();
+    if events > 0 {
+        rows.push((format!("{} others", count(others)), [events, 0, 0]));
+    }
+    rows
+}
+
+fn actors(report: &AuditReport) -> Markup {
+    let activity = &report.activity;
+    let rows = names(&activity.actors, activity.other_actors);
+    outcome_figure("actors", "Events by actor, as callers said", "Actor", &rows)
+}
+
+fn signers(report: &AuditReport) -> Markup {
+    let activity = &report.activity;
+    let rows = names(&activity.signers, activity.other_signers);
+    outcome_figure(
+        "signers",
+        "Events by signer, which is proof",
+        "Signer",
+        &rows,
+    )
+}
+
+fn living(report: &AuditReport) -> Markup {
+    let activity = &report.activity;
+    let steps = &activity.over_time;
+    let labels: Vec<String> = steps
+        .iter()
+        .map(|step| step_name(activity.step, step.since))
+        .collect();
+    let has_any = steps.iter().any(|step| step.memories > 0);
+    let of = |value: fn(&agekeep::report::Bucket) -> u64| -> Vec<u64> {
+        steps.iter().map(value).collect()
+    };
+    let rows = |format: fn(u64) -> String, values: &[u64]| -> Vec<Vec<String>> {
+        let rows = labels.iter().zip(values);
+        rows.map(|(label, value)| vec![label.clone(), format(*value)])
+            .collect()
+    };
+    let memories = of(|step| step.memories);
+    let sizes = of(|step| step.bytes);
+    let of_memories = Table {
+        headings: vec!["From", "Memories at the end"],
+        words: 1,
+        rows: rows(count, &memories),
+    };
+    let of_bytes = Table {
+        headings: vec!["From", "Text at the end"],
+        words: 1,
+        rows: rows(bytes, &sizes),
+    };
+    let first = has_any.then(|| chart::line(&labels, &memories, BLUE, &count));
+    let second = has_any.then(|| chart::line(&labels, &sizes, GREEN, &bytes));
+    html! {
+        (figure("memories", "Memories over time", first, &[], &of_memories))
+        (figure("bytes", "Bytes of text over time", second, &[], &of_bytes))
+    }
+}
+
+fn redactions(report: &AuditReport) -> Markup {
+    let kinds = &report.activity.redactions;
+    let bars: Vec<Row> = kinds
+        .iter()
+        .map(|kind| Row {
+            label: shown(&kind.kind),
+            parts: vec![(ORANGE, kind.count)],
+        })
+        .collect();
+    let rows = kinds
+        .iter()
+        .map(|kind| vec![shown(&kind.kind), count(kind.count), count(kind.events)]);
+    let below = Table {
+        headings: vec!["Kind", "Secrets", "Events"],
+        words: 1,
+        rows: rows.collect(),
+    };
+    let picture = (!bars.is_empty()).then(|| chart::across(&bars));
+    figure(
+        "redactions",
+        "Secrets redacted before anything was stored, by kind",
+        picture,
+        &[],
+        &below,
+    )
+}
+
+fn path_of(read: &ReadCount) -> String {
+    let path = read.path.as_deref().map(shown);
+    path.unwrap_or_else(|| format!("(erased {})", read.memory))
+}
+
+fn reads(report: &AuditReport) -> Markup {
+    let reads = &report.activity.reads;
+    let bars: Vec<Row> = reads
+        .most
+        .iter()
+        .map(|read| Row {
+            label: path_of(read),
+            parts: vec![(SKY, read.reads)],
+        })
+        .collect();
+    let all = reads.most.iter().chain(&reads.never);
+    let rows = all.map(|read| vec![path_of(read), count(read.reads), bytes(read.bytes)]);
+    let below = Table {
+        headings: vec!["Memory", "Reads", "Text"],
+        words: 1,
+        rows: rows.collect(),
+    };
+    let title = format!(
+        "Reads of each memory: the most used. {} of {} memories were never read",
+        count(reads.memories - reads.read),
+        count(reads.memories)
+    );
+    let picture = (!bars.is_empty()).then(|| chart::across(&bars));
+    html! {
+        (figure("reads", &title, picture, &[], &below))
+        @if bars.is_empty() && !reads.never.is_empty() {
+            div.wide { (table(&below)) }
+        }
+    }
+}
+
+fn expiring(report: &AuditReport) -> Markup {
+    let calendar = &report.expiring;
+    let week = |at: usize| {
+        let begins = calendar.since + chrono::Duration::weeks(i64::try_from(at).unwrap_or(0));
+        begins.format("%Y-%m-%d").to_string()
+    };
+    let mut labels = vec!["overdue".to_owned()];
+    labels.extend((0..calendar.weeks.len()).map(week));
+    labels.push("later".into());
+    let mut values = vec![calendar.overdue];
+    values.extend(&calendar.weeks);
+    values.push(calendar.later);
+    let last = values.len() - 1;
+    let only = |wanted: &dyn Fn(usize) -> bool| -> Vec<u64> {
+        let values = values.iter().enumerate();
+        values
+            .map(|(at, value)| if wanted(at) { *value } else { 0 })
+            .collect()
+    };
+    let series = [
+        Series {
+            name: "overdue",
+            shade: VERMILION,
+            values: only(&|at| at == 0),
+        },
+        Series {
+            name: "in that week",
+            shade: SKY,
+            values: only(&|at| at > 0 && at < last),
+        },
+        Series {
+            name: "later",
+            shade: GREEN,
+            values: only(&|at| at == last),
+        },
+    ];
+    let mut rows: Vec<Vec<String>> = labels
+        .iter()
+        .zip(&values)
+        .map(|(label, value)| vec![label.clone(), count(*value)])
+        .collect();
+    rows.push(vec!["never".into(), count(calendar.never)]);
+    rows.push(vec!["kept by a hold".into(), count(calendar.held)]);
+    let below = Table {
+        headings: vec!["Week from", "Memories"],
+        words: 1,
+        rows,
+    };
+    let next = calendar
+        .next
+        .iter()
+        .map(|next| vec![shown(&next.path), seconds(next.at), bytes(next.bytes)]);
+    let next = Table {
+        headings: vec!["Next to expire", "When", "Text"],
+        words: 2,
+        rows: next.collect(),
+    };
+    let title = format!(
+        "What expires when under today's policy; {} never, {} kept by a hold",
+        count(calendar.never),
+        count(calendar.held)
+    );
+    let legend: Vec<(&str, Shade)> = series.iter().map(|one| (one.name, one.shade)).collect();
+    let picture = values
+        .iter()
+        .any(|value| *value > 0)
+        .then(|| chart::stacked(&labels, &series));
+    html! {
+        (figure("expiring", &title, picture, &legend, &below))
+        @if !next.rows.is_empty() { div.wide { (table(&next)) } }
+    }
+}
+
+/// The patterns that the style sheet lays over the colours.
+fn patterns() -> Markup {
+    html! {
+        svg.patterns width="0" height="0" aria-hidden="true" focusable="false" {
+            defs { @for shade in SHADES {
+                pattern id={ "of-" (shade.name) } width="6" height="6" patternUnits="userSpaceOnUse" {
+                    rect width="6" height="6" fill=(shade.hex());
+                    path d=(shade.pattern) stroke="#fff" stroke-width="1.4" fill="none";
+                }
+            } }
+        }
+    }
+}
+
+fn pattern_rules() -> String {
+    SHADES
+        .iter()
+        .map(|shade| {
+            format!(
+                "figure rect[fill=\"{}\"]{{fill:url(#of-{})}}\n",
+                shade.hex(),
+                shade.name
+            )
+        })
+        .collect()
+}
+
+// Registers.
+
+fn register(title: &str, none: &str, found: &Register) -> Markup {
+    html! {
+        section.register {
+            h3 { (title) " " span.total { (count(found.total)) } }
+            @if found.rows.is_empty() {
+                p.none { (none) }
+            } @else {
+                @if let Some(more) = more(found) { p.note { (more) } }
+                table {
+                    thead { tr {
+                        th scope="col" { "Event" } th scope="col" { "Time" } th scope="col" { "Command" }
+                        th scope="col" { "What" } th scope="col" { "Signer" } th scope="col" { "Actor" }
+                        th scope="col" { "Reason" }
+                    } }
+                    tbody { @for row in &found.rows { (event_row(row)) } }
+                }
+            }
+        }
+    }
+}
+
+fn event_row(row: &RegisterRow) -> Markup {
+    html! {
+        tr {
+            th scope="row" data-label="Event" { (row.event) }
+            td data-label="Time" { (seconds(row.time)) }
+            td data-label="Command" {
+                (shown(&row.command)) " "
+                span class={ "outcome " (row.outcome.as_str()) } { (row.outcome.as_str()) }
+                @if let Some(error) = &row.error { " " span.error { (shown(error)) } }
+            }
+            td data-label="What" {
+                (shown(&row.what))
+                @if !row.before.is_empty() || !row.after.is_empty() {
+                    pre {
+                        @for line in &row.before { del { "- " (shown(line)) } "\n" }
+                        @for line in &row.after { ins { "+ " (shown(line)) } "\n" }
+                    }
+                }
+                @if let Some(erased) = &row.erased {
+                    p {
+                        "Receipt: " (count(erased.memories)) " memories, " (count(erased.versions))
+                        " versions and " (count(erased.records)) " records were tried and do not open; "
+                        (count(erased.asked)) " records still show a path that was asked for."
+                    }
+                    details { summary { "What it does not reach" }
+                        ul { @for what in &erased.not_reached { li { (shown(what)) } } }
+                    }
+                }
+            }
+            td data-label="Signer" { (row.signer.as_deref().map_or_else(|| "nobody who may sign".into(), shown)) }
+            td data-label="Actor" { (name(row.actor.as_deref())) }
+            td data-label="Reason" { (row.reason.as_deref().map(shown).unwrap_or_default()) }
+        }
+    }
+}
+
+fn sweep_gaps(report: &AuditReport) -> Markup {
+    let (gaps, total) = (
+        &report.registers.sweep_gaps,
+        report.registers.sweep_gaps_total,
+    );
+    html! {
+        @if total > 0 {
+            section.register {
+                h3 { "Days without a sweep " span.total { (count(total)) } }
+                p.note { "Today's policy lets memories expire. On these days no sweep removed any." }
+                @if total > gaps.len() as u64 {
+                    p.note { "and " (count(total - gaps.len() as u64)) " more before these" }
+                }
+                ul { @for gap in gaps {
+                    li { (gap.since) @if gap.days > 1 { " to " (gap.until) " (" (gap.days) " days)" } }
+                } }
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! A report as Markdown: the same facts, in tables.
+
+use agekeep::report::{AuditReport, NameCount, Register, RegisterRow};
+
+use crate::report::{bytes, count, more, name, registers, seconds, shown, step_name, summary};
+
+/// Renders a report.
+pub(super) fn text(report: &AuditReport) -> String {
+    let mut page = Text::default();
+    page.line("# Report on a store of agekeep");
+    page.table(
+        &["", ""],
+        summary(report)
+            .into_iter()
+            .map(|(term, what)| vec![term.to_owned(), what]),
+    );
+    page.list(
+        report
+            .verified
+            .findings
+            .iter()
+            .map(|finding| shown(finding)),
+    );
+    in_force(&mut page, report);
+    page.line("## What the maker could not see");
+    page.list(report.unseen.iter().map(|what| shown(what)));
+    activity(&mut page, report);
+    expiring(&mut page, report);
+    page.line("## Registers");
+    page.line("The signer's name is proof. Actor and reason are what the caller said.");
+    for (title, none, found) in registers(report) {
+        register(&mut page, title, none, found);
+        if title == "Sweeps" {
+            gaps(&mut page, report);
+        }
+    }
+    page.0
+}
+
+/// A text that grows by blocks.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    /// Adds a line of the report's own words.
+    fn line(&mut self, text: &str) {
+        self.0.push_str(text);
+        self.0.push_str("\n\n");
+    }
+
+    fn list(&mut self, items: impl Iterator<Item = String>) {
+        let mut any = false;
+        for item in items {
+            self.0.push_str(&format!("- {}\n", escaped(&item)));
+            any = true;
+        }
+        self.0.push_str(if any { "\n" } else { "" });
+    }
+
+    fn table(&mut self, headings: &[&str], rows: impl Iterator<Item = Vec<String>>) {
+        let mut rows = rows.peekable();
+        if rows.peek().is_none() {
+            return self.line("Nothing.");
+        }
+        self.0.push_str(&format!("| {} |\n", headings.join(" | ")));
+        self.0
+            .push_str(&format!("|{}\n", "---|".repeat(headings.len())));
+        for row in rows {
+            let cells: Vec<String> = row.iter().map(|cell| escaped(cell)).collect();
+            self.0.push_str(&format!("| {} |\n", cells.join(" | ")));
+        }
+        self.0.push('\n');
+    }
+}
+
+/// Escapes what Markdown or HTML would take for more than text.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '!' | '|' | '~'
+            | '$' => {
+                out.extend(['\\', c]);
+            }
+            // A browser makes links of bare addresses.
+            ':' => out.push_str("&#58;"),
+            '@' => out.push_str("&#64;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+fn in_force(page: &mut Text, report: &AuditReport) {
+    page.line("## Who can read, and who can write");
+    let members = report.members.iter();
+    page.table(
+        &["Member", "Role", "Public key"],
+        members.map(|member| {
+            vec![
+                shown(&member.name),
+                member.role.into(),
+                shown(&member.recipient),
+            ]
+        }),
+    );
+    let signers = report.signers.iter();
+    page.table(
+        &["Signer", "Role", "Fingerprint"],
+        signers.map(|signer| {
+            vec![
+                shown(&signer.name),
+                signer.role.into(),
+                shown(&signer.fingerprint),
+            ]
+        }),
+    );
+}
+
+fn activity(page: &mut Text, report: &AuditReport) {
+    let activity = &report.activity;
+    page.line(&format!("## Events in each {}", activity.step));
+    let steps = activity.over_time.iter().map(|step| {
+        let counts = [
+            step.read,
+            step.write,
+            step.remove,
+            step.administer,
+            step.failed,
+            step.denied,
+            step.memories,
+        ];
+        let label = std::iter::once(step_name(activity.step, step.since));
+        label
+            .chain(counts.into_iter().map(count))
+            .chain([bytes(step.bytes)])
+            .collect()
+    });
+    page.table(
+        &[
+            "From",
+            "Read",
+            "Wrote",
+            "Deleted or renamed",
+            "Administered",
+            "Failed",
+            "Denied",
+            "Memories",
+            "Text",
+        ],
+        steps,
+    );
+    page.line("## Events by command and outcome");
+    let commands = activity.commands.iter();
+    page.table(
+        &["Command", "ok", "failed", "denied"],
+        commands.map(|one| {
+            vec![
+                shown(&one.command),
+                count(one.ok),
+                count(one.error),
+                count(one.denied),
+            ]
+        }),
+    );
+    page.line("## Events by actor, as callers said");
+    names(page, "Actor", &activity.actors, activity.other_actors);
+    page.line("## Events by signer, which is proof");
+    names(page, "Signer", &activity.signers, activity.other_signers);
+    page.line("## Secrets redacted before anything was stored, by kind");
+    let kinds = activity.redactions.iter();
+    page.table(
+        &["Kind", "Secrets", "Events"],
+        kinds.map(|kind| vec![shown(&kind.kind), count(kind.count), count(kind.events)]),
+    );
+    let reads = &activity.reads;
+    page.line("## Reads of each memory");
+    page.line(&format!(
+        "{} of {} memories were never read. The most used, and the largest that nobody read:",
+        count(reads.memories - reads.read),
+        count(reads.memories)
+    ));
+    let all = reads.most.iter().chain(&reads.never).map(|read| {
+        let path = read.path.as_deref().map(shown);
+        let path = path.unwrap_or_else(|| format!("(erased {})", read.memory));
+        vec![path, count(read.reads), bytes(read.bytes)]
+    });
+    page.table(&["Memory", "Reads", "Text"], all);
+}
+
+fn names(page: &mut Text, first: &str, found: &[NameCount], (others, events): (u64, u64)) {
+    let rows = found.iter().map(|one| {
+        vec![
+            name(one.name.as_deref()),
+            count(one.ok),
+            count(one.error),
+            count(one.denied),
+        ]
+    });
+    let others = (events > 0).then(|| {
+        vec![
+            format!("{} others", count(others)),
+            count(events),
+            String::new(),
+            String::new(),
+        ]
+    });
+    page.table(&[first, "ok", "failed", "denied"], rows.chain(others));
+}
+
+fn expiring(page: &mut Text, report: &AuditReport) {
+    let calendar = &report.expiring;
+    page.line("## What expires when under today's policy");
+    let weeks = (0..).zip(&calendar.weeks).filter(|(_, found)| **found > 0);
+    let weeks = weeks.map(|(at, found)| {
+        let begins = calendar.since + chrono::Duration::weeks(at);
+        vec![
+            format!("week from {}", begins.format("%Y-%m-%d")),
+            count(*found),
+        ]
+    });
+    let others = [
+        ("overdue", calendar.overdue),
+        ("later", calendar.later),
+        ("never", calendar.never),
+        ("kept by a hold", calendar.held),
+    ];
+    let others = others.map(|(what, found)| vec![what.to_owned(), count(found)]);
+    page.table(&["When", "Memories"], weeks.chain(others));
+    let next = calendar.next.iter();
+    page.table(
+        &["Next to expire", "When", "Text"],
+        next.map(|next| vec![shown(&next.path), seconds(next.at), bytes(next.bytes)]),
+    );
+}
+
+fn register(page: &mut Text, title: &str, none: &str, found: &Register) {
+    page.line(&format!("### {title} ({})", count(found.total)));
+    if found.rows.is_empty() {
+        return page.line(none);
+    }
+    if let Some(more) = more(found) {
+        page.line(&more);
+    }
+    page.table(
+        &[
+            "Event", "Time", "Command", "What", "Signer", "Actor", "Reason",
+        ],
+        found.rows.iter().map(event_row),
+    );
+    for row in &found.rows {
+        details(page, row);
+    }
+}
+
+fn event_row(row: &RegisterRow) -> Vec<String> {
+    let error = row
+        .error
+        .as_deref()
+        .map(|error| format!(" {}", shown(error)));
+    vec![
+        row.event.to_string(),
+        seconds(row.time),
+        format!(
+            "{} {}{}",
+            shown(&row.command),
+            row.outcome.as_str(),
+            error.unwrap_or_default()
+        ),
+        shown(&row.what),
+        row.signer
+            .as_deref()
+            .map_or_else(|| "nobody who may sign".into(), shown),
+        name(row.actor.as_deref()),
+        row.reason.as_deref().map(shown).unwrap_or_default(),
+    ]
+}
+
+/// Adds what a row of a table has no room for.
+fn details(page: &mut Text, row: &RegisterRow) {
+    if !row.before.is_empty() || !row.after.is_empty() {
+        page.line(&format!("Event {}, old and new:", row.event));
+        let before = row
+            .before
+            .iter()
+            .map(|line| format!("old: {}", shown(line)));
+        page.list(before.chain(row.after.iter().map(|line| format!("new: {}", shown(line)))));
+    }
+    if let Some(erased) = &row.erased {
+        page.line(&format!(
+            "Event {}, receipt: {} memories, {} versions and {} records were tried and do not open; \
+             {} records still show a path that was asked for. It does not reach:",
+            row.event,
+            count(erased.memories),
+            count(erased.versions),
+            count(erased.records),
+            count(erased.asked)
+        ));
+        page.list(erased.not_reached.iter().map(|what| shown(what)));
+    }
+}
+
+fn gaps(page: &mut Text, report: &AuditReport) {
+    let (gaps, total) = (
+        &report.registers.sweep_gaps,
+        report.registers.sweep_gaps_total,
+    );
+    if total == 0 {
+        return;
+    }
+    page.line(&format!("### Days without a sweep ({})", count(total)));
+    page.list(
+        gaps.iter()
+            .map(|gap| format!("{} to {} ({} days)", gap.since, gap.until, gap.days)),
+    );
+}

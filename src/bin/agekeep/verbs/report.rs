@@ -1,0 +1,284 @@
+//! `report`: what happened in a period, for somebody who has to answer for it; and proof that such
+//! a file is as it was signed.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use agekeep::error::{Error, Result};
+use agekeep::report::{self, AuditReport, Period};
+use agekeep::store::revision::parse_time;
+use agekeep::store::signed_checkpoint::{FileDigest, NOTE_BYTES_MAX, SignedFile};
+use agekeep::verify::{self, Finding};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::args::Global;
+use crate::environment;
+use crate::output::{self, Bar};
+use crate::render;
+use crate::report::{ReportFormat, render as rendered};
+use crate::verbs::export::writer::ExportTarget;
+use crate::verbs::verify::exit_code;
+
+/// Most bytes of a report that is proved: more than any has.
+const REPORT_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// The exit code if something is not as it was signed or recorded.
+const NOT_PROVED: u8 = 13;
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ReportArgs {
+    #[command(subcommand)]
+    verb: Option<ReportVerb>,
+    /// A year, a quarter or a month, in UTC: 2026, 2026-Q3, 2026-09 [default: the last 90 days]
+    #[arg(value_name = "PERIOD", conflicts_with_all = ["since", "until"])]
+    period: Option<String>,
+    /// Events then or later: an RFC 3339 time, a date, `yesterday`, or an age such as 7d
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Events before then
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// What to write; `--json` is the same as `--format json`
+    #[arg(long, value_name = "FORMAT", default_value = "html")]
+    format: ReportFormat,
+    /// A new file to write to instead of standard output; others cannot read it
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Put a signed note beside the file, FILE.note: its SHA-256, and where history ends
+    #[arg(long, requires = "out")]
+    sign: bool,
+}
+
+#[derive(Subcommand)]
+enum ReportVerb {
+    /// Prove that a report is as it was signed, and that its history is in this store's of today
+    Verify {
+        /// The report; its note is beside it, as FILE.note
+        file: PathBuf,
+    },
+}
+
+pub(crate) fn run(global: &Global, args: &ReportArgs) -> Result<u8> {
+    match &args.verb {
+        Some(ReportVerb::Verify { file }) => prove(global, file),
+        None => make(global, args),
+    }
+}
+
+fn make(global: &Global, args: &ReportArgs) -> Result<u8> {
+    let period = period(global, args)?;
+    let store_path = global.existing_store()?;
+    // What is in the way is told before anything is read or recorded.
+    let free = |path: &Path| ExportTarget::check(path, false, true, &store_path);
+    let target = args.out.as_deref().map(free).transpose()?;
+    let note_path = args.out.as_deref().map(note_of);
+    let note_target = note_path.as_deref().filter(|_| args.sign);
+    let note_target = note_target.map(free).transpose()?;
+    let verified = verified(global, &store_path, Vec::new())?;
+    let mut store = global.open_for_reading()?;
+    let found = report::make(&mut store, &period, &verified, &global.context())?;
+    output::unless_recorded(&found.recorded);
+    let format = if global.json {
+        ReportFormat::Json
+    } else {
+        args.format
+    };
+    let text = rendered(&found, format);
+    let Some(target) = target else {
+        output::text(&text)?;
+        return Ok(0);
+    };
+    // Signed before the file is there, so that no report stays without the note that was asked for.
+    let note = note_target.map(|target| {
+        let (_, note) = store.sign_file(&FileDigest::of(text.as_bytes()))?;
+        Ok::<_, Error>((target, note))
+    });
+    let note = note.transpose()?;
+    write(target, &text)?;
+    if let Some((target, note)) = note {
+        write(target, &note)?;
+    }
+    say_written(args, &found);
+    Ok(0)
+}
+
+fn period(global: &Global, args: &ReportArgs) -> Result<Period> {
+    let now = (global.clock())();
+    let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
+    match &args.period {
+        Some(period) => Period::parse(period),
+        None => Period::between(time(&args.since)?, time(&args.until)?, now),
+    }
+}
+
+/// Verifies the store, from where it was verified last.
+fn verified(
+    global: &Global,
+    store: &Path,
+    checkpoints: Vec<agekeep::store::signed_checkpoint::SignedCheckpoint>,
+) -> Result<verify::Report> {
+    let identity = match environment::identity_alone(global) {
+        Err(Error::NoKeyFile { .. }) => None,
+        read => Some(read?),
+    };
+    let options = verify::Options {
+        identity,
+        full: false,
+        state: environment::state(),
+        keyring: global.keyring.clone(),
+        checkpoints,
+    };
+    let mut bar = Bar::start("events verified");
+    let report = verify::verify(store, &options, &mut |progress| {
+        bar.show(progress.done, progress.total);
+    });
+    bar.finish();
+    report
+}
+
+/// Writes a new file that only its owner can read, and puts it in its place once it is whole.
+fn write(mut target: ExportTarget, text: &str) -> Result<()> {
+    let mut file = target.begin_file()?;
+    let written = file.write_all(text.as_bytes());
+    written.map_err(|error| target.failed(error))?;
+    target.finish()
+}
+
+fn say_written(args: &ReportArgs, found: &AuditReport) {
+    let Some(path) = &args.out else { return };
+    let note = if args.sign { ", signed beside it" } else { "" };
+    output::note(&format!(
+        "wrote {}{note}: {} in the period",
+        path.display(),
+        output::counted(found.events.count, "event")
+    ));
+}
+
+fn note_of(report: &Path) -> PathBuf {
+    let mut name = report.as_os_str().to_owned();
+    name.push(".note");
+    name.into()
+}
+
+// Proof.
+
+/// Proves a report: its hash, the signature over it, and that history contains its checkpoint.
+fn prove(global: &Global, file: &Path) -> Result<u8> {
+    let note_path = note_of(file);
+    let bytes = read(file, "the report", REPORT_BYTES_MAX)?;
+    let note = read(&note_path, "the note", NOTE_BYTES_MAX)?;
+    let refused = |what: &Path, why: String| Error::Damaged {
+        what: what.display().to_string(),
+        why,
+        hint: Some(
+            "ask whoever gave it to you for the report and its note as they were signed".into(),
+        ),
+    };
+    let note = String::from_utf8(note).map_err(|_| "it is not UTF-8".to_owned());
+    let signed = note.and_then(|note| SignedFile::parse(&note));
+    let signed = signed.map_err(|why| refused(&note_path, why))?;
+    let found = FileDigest::of(&bytes);
+    if found != signed.file {
+        let why = format!(
+            "it has SHA-256 {} and {} bytes, and its note was signed for {} and {}",
+            found.sha256, found.bytes, signed.file.sha256, signed.file.bytes
+        );
+        return Err(refused(file, why));
+    }
+    let store = global.existing_store()?;
+    let proof = verified(global, &store, vec![signed.checkpoint.clone()])?;
+    let is_of_note = |finding: &&Finding| finding.id.starts_with("checkpoint-");
+    if let Some(finding) = proof.findings.iter().find(is_of_note) {
+        return Err(refused(&note_path, in_words(finding.id).into()));
+    }
+    show_proof(global, file, &signed, &proof)
+}
+
+/// Says what keeps a note from proving anything.
+fn in_words(finding: &str) -> &'static str {
+    match finding {
+        "checkpoint-foreign" => "it was signed for another store",
+        "checkpoint-unsigned" => "nobody who was a signer of this store then has signed it",
+        "checkpoint-rolled-back" => {
+            "this store's history ends before the event that it was signed after: the newest events \
+             were taken away"
+        }
+        _ => "this store's history has another commit at the event that it was signed after",
+    }
+}
+
+fn show_proof(
+    global: &Global,
+    file: &Path,
+    signed: &SignedFile,
+    proof: &verify::Report,
+) -> Result<u8> {
+    let checkpoint = signed.checkpoint.checkpoint();
+    let event = checkpoint.events - 1;
+    let told = proof.checkpoints.first();
+    let signer = told.and_then(|told| told.signer.as_deref());
+    let is_proved = told.is_some_and(|told| told.is_proved);
+    for gap in &proof.not_checked {
+        output::warn(&format!("not checked: {gap}"));
+    }
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.report_proof/1",
+            "ok": is_proved,
+            "file": file.display().to_string(),
+            "sha256": signed.file.sha256,
+            "bytes": signed.file.bytes,
+            "store": checkpoint.store,
+            "signer": signer,
+            "event": event,
+            "commit": checkpoint.commit,
+            "time": render::rfc3339(checkpoint.time),
+            "findings_total": proof.findings_total,
+            "not_checked": proof.not_checked,
+        }))?;
+    } else {
+        let history = if is_proved {
+            "today's history, unbroken"
+        } else {
+            "today's history, which is not in order: `agekeep verify` says why"
+        };
+        output::line(&format!(
+            "{} is as {} signed it, of the store {}\nevent {event} of {} is in {history}; {} came \
+             after it",
+            file.display(),
+            signer.map_or("nobody".into(), render::quoted),
+            checkpoint.store,
+            render::seconds(checkpoint.time),
+            output::counted(proof.events.saturating_sub(checkpoint.events), "event"),
+        ))?;
+    }
+    Ok(match (is_proved, exit_code(proof)) {
+        (false, 0) => NOT_PROVED,
+        (_, code) => code,
+    })
+}
+
+/// Reads a file of bounded length.
+fn read(path: &Path, what: &'static str, bytes_max: usize) -> Result<Vec<u8>> {
+    let failed = |source| Error::Io {
+        doing: "read",
+        path: path.into(),
+        source,
+    };
+    // Nobody waits for a pipe that nothing comes through.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(Error::Invalid {
+            what,
+            why: format!("{} is no file", path.display()),
+        });
+    }
+    let mut bytes = Vec::new();
+    let mut source = File::open(path).map_err(failed)?.take(bytes_max as u64 + 1);
+    source.read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > bytes_max {
+        return Err(Error::TooLong { what, bytes_max });
+    }
+    Ok(bytes)
+}

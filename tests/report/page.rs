@@ -1,0 +1,102 @@
+//! The page in a real browser, opened from disk.
+
+use std::fs;
+
+use crate::report::story::eventful;
+use crate::support::chromium::Chromium;
+use crate::support::stderr;
+
+/// The pictures of a report, by the ids of their figures.
+const FIGURES: [&str; 9] = [
+    "over-time",
+    "commands",
+    "actors",
+    "signers",
+    "memories",
+    "bytes",
+    "redactions",
+    "reads",
+    "expiring",
+];
+
+#[test]
+fn a_browser_shows_all_of_it_and_asks_for_nothing() {
+    let why = "only a browser shows whether a page overflows, runs or loads anything";
+    let Some(mut browser) = Chromium::start("the page of a report", why) else {
+        return;
+    };
+    let team = eventful();
+    let file = team.home.path().join("report.html");
+    let made = team
+        .home
+        .run(&["report", "--out", file.to_str().expect("UTF-8")]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    for (width, height) in [(1_280, 900), (400, 800)] {
+        browser.resize(width, height);
+        browser.open_file(&file);
+        assert_eq!(browser.overflow(), 0, "{width} pixels");
+        for figure in FIGURES {
+            let picture = format!("document.querySelector('#{figure} svg.picture')");
+            let marks =
+                format!("{picture}.querySelectorAll('rect, circle, polyline, polygon').length");
+            assert!(
+                browser.eval(&marks).as_i64() > Some(0),
+                "{figure} has marks"
+            );
+            let wide = format!("{picture}.getBoundingClientRect().width");
+            assert!(
+                browser.eval(&wide).as_f64() > Some(200.0),
+                "{figure} is there"
+            );
+            let titled =
+                format!("{picture}.getAttribute('role') + {picture}.firstElementChild.tagName");
+            assert_eq!(browser.eval(&titled), "imgtitle", "{figure}");
+            let rows = format!("document.querySelectorAll('#{figure} tbody tr').length");
+            assert!(
+                browser.eval(&rows).as_i64() > Some(0),
+                "{figure} has a table"
+            );
+        }
+        // A colour is told from another by its pattern too.
+        let painted = "getComputedStyle(document.querySelector('#over-time .picture rect')).fill";
+        let painted = browser.eval(painted);
+        assert!(
+            painted.as_str().expect("text").starts_with("url("),
+            "{painted}"
+        );
+    }
+    assert_eq!(
+        browser.eval("document.scripts.length + document.images.length"),
+        0
+    );
+    assert!(
+        browser
+            .eval("document.body.innerText")
+            .as_str()
+            .expect("text")
+            .contains("<script>alert(1)")
+    );
+    let page = format!("file://{}", file.display());
+    assert!(
+        browser.requests().iter().all(|url| *url == page),
+        "{:?}",
+        browser.requests()
+    );
+    assert_eq!(browser.requests().len(), 2, "the page, once for each width");
+    assert_eq!(browser.complaints(), [""; 0]);
+    let pdf = browser.pdf();
+    assert!(
+        pdf.starts_with(b"%PDF-") && pdf.len() > 20_000,
+        "{} bytes",
+        pdf.len()
+    );
+    if let Some(folder) = std::env::var_os("AGEKEEP_SCREENSHOTS") {
+        let folder = std::path::PathBuf::from(folder);
+        fs::write(folder.join("report.pdf"), pdf).expect("written");
+        for width in [400, 1_280] {
+            browser.resize(width, 900);
+            let picture = browser.screenshot();
+            fs::write(folder.join(format!("report-{width}.png")), picture).expect("written");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Which period a report is on.
+
+use serde_json::Value;
+
+use crate::keys::team::Team;
+use crate::report::story::report;
+use crate::support::{stderr, stdout};
+
+fn bounds(report: &Value) -> (String, String) {
+    let text = |key: &str| report["period"][key].as_str().expect("a time").to_owned();
+    (text("since"), text("until"))
+}
+
+#[test]
+fn a_period_is_a_year_a_quarter_a_month_or_two_times() {
+    let team = Team::new();
+    for (args, since, until) in [
+        (&["2024"][..], "2024-01-01", "2025-01-01"),
+        (&["2024-Q3"], "2024-07-01", "2024-10-01"),
+        (&["2024-02"], "2024-02-01", "2024-03-01"),
+        (
+            &["--since", "2024-02-05", "--until", "2024-02-06"],
+            "2024-02-05",
+            "2024-02-06",
+        ),
+    ] {
+        let found = bounds(&report(&team, "owner", args));
+        let midnight = |day| format!("{day}T00:00:00.000Z");
+        assert_eq!(found, (midnight(since), midnight(until)), "{args:?}");
+    }
+}
+
+#[test]
+fn a_period_without_events_is_said_to_be_one() {
+    let team = Team::new();
+    let found = report(&team, "owner", &["2019"]);
+    assert_eq!(
+        (&found["events"]["count"], &found["events"]["first"]),
+        (&0.into(), &Value::Null)
+    );
+    assert_eq!(found["registers"]["looks"]["total"], 0);
+    let page = team.ok(&["report", "2019"]);
+    assert!(
+        page.contains("none in the period") && page.contains("Nothing was denied."),
+        "{page}"
+    );
+    assert!(!page.contains("NaN") && !page.contains("inf"), "{page}");
+    let markdown = team.ok(&["report", "2019", "--format", "markdown"]);
+    assert!(markdown.contains("none in the period"));
+}
+
+#[test]
+fn a_store_without_memories_has_a_report() {
+    let team = Team::new();
+    let found = report(&team, "owner", &[]);
+    assert_eq!(found["events"]["count"], 1, "its beginning");
+    assert_eq!(found["activity"]["reads"]["memories"], 0);
+    assert!(team.ok(&["report"]).ends_with("</html>"));
+}
+
+#[test]
+fn a_period_that_is_none_is_refused_before_anything_is_recorded() {
+    let team = Team::new();
+    for (args, words) in [
+        (&["2026-13"][..], "none of a year"),
+        (&["Q3"], "none of a year"),
+        (&["\u{1b}[2J"], "none of a year"),
+        (
+            &["--since", "2024-02-05", "--until", "2024-02-05"],
+            "begins at",
+        ),
+        (
+            &["--since", "2024-02-05", "--until", "2024-01-01"],
+            "begins at",
+        ),
+        (&["--since", "someday"], "is not an RFC 3339 time"),
+        (&["2999"], "in the future"),
+        (
+            &["--since", "2999-01-01", "--until", "2999-01-02"],
+            "in the future",
+        ),
+        (&["2026", "--since", "2024-01-01"], "cannot be used with"),
+        (&["--sign"], "--out"),
+        (&["--format", "pdf"], "possible values"),
+    ] {
+        let output = team.home.run(&[&["report"][..], args].concat());
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(
+            said.contains(words) && !said.contains('\u{1b}'),
+            "{args:?}: {said}"
+        );
+        assert_eq!(stdout(&output), "");
+    }
+    assert_eq!(team.newest()["event"], 0);
+}
