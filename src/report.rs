@@ -252,10 +252,8 @@ fn unseen(survey: &StoreSurvey<'_>, verified: &verify::Report, tally: &Tally) ->
         );
     }
     if tally.nameless() > 0 {
-        unseen.push(format!(
-            "the paths of {} memories: their keys are destroyed",
-            tally.nameless()
-        ));
+        let memories = registers::counted(tally.nameless() as u64, "memory");
+        unseen.push(format!("the paths of {memories}: their keys are destroyed"));
     }
     unseen.push("what was read or copied without agekeep: it leaves no record".into());
     unseen.extend(verified.not_checked.iter().cloned());

@@ -374,7 +374,7 @@ fn changes(event: &Event) -> Vec<String> {
     said
 }
 
-fn counted(count: u64, what: &str) -> String {
+pub(super) fn counted(count: u64, what: &str) -> String {
     match (count, what) {
         (1, _) => format!("1 {what}"),
         (_, "memory") => format!("{count} memories"),

@@ -7,7 +7,7 @@ mod markdown;
 use std::borrow::Cow;
 
 use agekeep::report::AuditReport;
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::output;
 
@@ -49,7 +49,7 @@ fn shown(text: &str) -> String {
 
 /// Formats a time to the second.
 fn seconds(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+    time.format("%Y-%m-%d %H:%M:%SZ").to_string()
 }
 
 /// Formats a step of a period.

@@ -166,7 +166,7 @@ fn figure(
                             @for (name, shade) in legend {
                                 li {
                                     svg width="14" height="14" aria-hidden="true" {
-                                        rect width="14" height="14" fill=(shade.hex());
+                                        rect width="14" height="14" fill=(shade.hex()) {}
                                     }
                                     " " (name)
                                 }
@@ -226,13 +226,15 @@ fn over_time(report: &AuditReport) -> Markup {
         .iter()
         .map(|step| step_name(activity.step, step.since))
         .collect();
-    let rows = labels.iter().enumerate().map(|(at, label)| {
+    let busy = (0..labels.len()).filter(|at| series.iter().any(|one| one.values[*at] > 0));
+    let rows = busy.map(|at| {
+        let label = &labels[at];
         let values = series.iter().map(|one| count(one.values[at]));
         std::iter::once(label.clone()).chain(values).collect()
     });
     let below = Table {
         headings: vec![
-            "From",
+            "From (with events)",
             "Read",
             "Wrote",
             "Deleted or renamed",
@@ -339,18 +341,24 @@ fn living(report: &AuditReport) -> Markup {
     };
     let rows = |format: fn(u64) -> String, values: &[u64]| -> Vec<Vec<String>> {
         let rows = labels.iter().zip(values);
-        rows.map(|(label, value)| vec![label.clone(), format(*value)])
+        let first = std::iter::once(0).chain(values.iter().copied());
+        let changed = rows
+            .zip(first)
+            .filter(|((_, value), before)| **value != *before);
+        changed
+            .map(|(row, _)| row)
+            .map(|(label, value)| vec![label.clone(), format(*value)])
             .collect()
     };
     let memories = of(|step| step.memories);
     let sizes = of(|step| step.bytes);
     let of_memories = Table {
-        headings: vec!["From", "Memories at the end"],
+        headings: vec!["From (with changes)", "Memories at the end"],
         words: 1,
         rows: rows(count, &memories),
     };
     let of_bytes = Table {
-        headings: vec!["From", "Text at the end"],
+        headings: vec!["From (with changes)", "Text at the end"],
         words: 1,
         rows: rows(bytes, &sizes),
     };
@@ -504,8 +512,8 @@ fn patterns() -> Markup {
         svg.patterns width="0" height="0" aria-hidden="true" focusable="false" {
             defs { @for shade in SHADES {
                 pattern id={ "of-" (shade.name) } width="6" height="6" patternUnits="userSpaceOnUse" {
-                    rect width="6" height="6" fill=(shade.hex());
-                    path d=(shade.pattern) stroke="#fff" stroke-width="1.4" fill="none";
+                    rect width="6" height="6" fill=(shade.hex()) {}
+                    path d=(shade.pattern) stroke="#fff" stroke-width="1.4" fill="none" {}
                 }
             } }
         }
@@ -556,7 +564,9 @@ fn event_row(row: &RegisterRow) -> Markup {
             td data-label="Command" {
                 (shown(&row.command)) " "
                 span class={ "outcome " (row.outcome.as_str()) } { (row.outcome.as_str()) }
-                @if let Some(error) = &row.error { " " span.error { (shown(error)) } }
+                @if let Some(error) = row.error.as_deref().filter(|error| *error != row.outcome.as_str()) {
+                    " " span.error { (shown(error)) }
+                }
             }
             td data-label="What" {
                 (shown(&row.what))

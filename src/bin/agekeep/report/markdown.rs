@@ -76,7 +76,8 @@ impl Text {
 /// Escapes what Markdown or HTML would take for more than text.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
         match c {
             '\n' | '\t' => out.push(' '),
             '<' => out.push_str("&lt;"),
@@ -87,7 +88,7 @@ fn escaped(text: &str) -> String {
                 out.extend(['\\', c]);
             }
             // A browser makes links of bare addresses.
-            ':' => out.push_str("&#58;"),
+            ':' if characters.peek() == Some(&'/') => out.push_str("&#58;"),
             '@' => out.push_str("&#64;"),
             _ => out.push(c),
         }
@@ -124,7 +125,7 @@ fn in_force(page: &mut Text, report: &AuditReport) {
 fn activity(page: &mut Text, report: &AuditReport) {
     let activity = &report.activity;
     page.line(&format!("## Events in each {}", activity.step));
-    let steps = activity.over_time.iter().map(|step| {
+    let steps = activity.over_time.iter().filter_map(|step| {
         let counts = [
             step.read,
             step.write,
@@ -134,15 +135,14 @@ fn activity(page: &mut Text, report: &AuditReport) {
             step.denied,
             step.memories,
         ];
+        let is_busy = counts[..6].iter().any(|count| *count > 0);
         let label = std::iter::once(step_name(activity.step, step.since));
-        label
-            .chain(counts.into_iter().map(count))
-            .chain([bytes(step.bytes)])
-            .collect()
+        let cells = label.chain(counts.into_iter().map(count));
+        is_busy.then(|| cells.chain([bytes(step.bytes)]).collect())
     });
     page.table(
         &[
-            "From",
+            "From (with events)",
             "Read",
             "Wrote",
             "Deleted or renamed",
