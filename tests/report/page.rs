@@ -1,7 +1,5 @@
 //! The page in a real browser, opened from disk.
 
-use std::fs;
-
 use crate::report::story::eventful;
 use crate::support::chromium::Chromium;
 use crate::support::stderr;
@@ -90,13 +88,4 @@ fn a_browser_shows_all_of_it_and_asks_for_nothing() {
         "{} bytes",
         pdf.len()
     );
-    if let Some(folder) = std::env::var_os("AGEKEEP_SCREENSHOTS") {
-        let folder = std::path::PathBuf::from(folder);
-        fs::write(folder.join("report.pdf"), pdf).expect("written");
-        for width in [400, 1_280] {
-            browser.resize(width, 900);
-            let picture = browser.screenshot();
-            fs::write(folder.join(format!("report-{width}.png")), picture).expect("written");
-        }
-    }
 }

@@ -36,6 +36,9 @@ a doctor
 a verify
 a checkpoint > note.json; cat note.json
 agekeep checkpoint > note
+a report
+agekeep report --out report.html --sign
+a report verify report.html
 a verify --checkpoint note
 a compact
 a policy get

@@ -31,7 +31,7 @@ pub(crate) fn render(report: &AuditReport, format: ReportFormat) -> String {
         ReportFormat::Html => report_page(report).into_string(),
         ReportFormat::Markdown => markdown::text(report),
         ReportFormat::Json => {
-            let text = serde_json::to_string_pretty(report).expect("reports have a JSON form");
+            let text = serde_json::to_string(report).expect("reports have a JSON form");
             text + "\n"
         }
     }

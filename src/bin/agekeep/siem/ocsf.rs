@@ -50,8 +50,8 @@ impl Activity {
             .any(|touch| touch.change == Change::Add);
         match event.command.as_str() {
             "view" | "memory_read" if is_list => Self::List,
-            "view" | "memory_read" | "view_at" | "show" | "diff" | "blame" | "log" | "export"
-            | "export_history" => Self::Read,
+            "view" | "memory_read" | "view_at" | "show" | "diff" | "blame" | "log" | "report"
+            | "export" | "export_history" => Self::Read,
             "memory_write" if !adds => Self::Update,
             "init" | "create" | "memory_write" => Self::Create,
             "str_replace" | "insert" | "rename" | "restore" | "revert" | "rollback" | "redact" => {
