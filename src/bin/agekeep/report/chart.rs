@@ -56,7 +56,7 @@ pub(super) struct Series {
 }
 
 /// A bar that runs across, in parts.
-pub(super) struct Row {
+pub(super) struct BarRow {
     pub(super) label: String,
     pub(super) parts: Vec<(Shade, u64)>,
 }
@@ -196,8 +196,8 @@ fn draw_axes<'b>(
 }
 
 /// Draws bars that run across, each below its label and with its sum.
-pub(super) fn across(rows: &[Row]) -> Picture {
-    let sum = |row: &Row| row.parts.iter().map(|(_, value)| value).sum::<u64>();
+pub(super) fn across(rows: &[BarRow]) -> Picture {
+    let sum = |row: &BarRow| row.parts.iter().map(|(_, value)| value).sum::<u64>();
     let most = rows.iter().map(sum).max().unwrap_or(0).max(1);
     // Room for the sum beside the longest bar.
     let widest = i32::try_from(WIDTH).unwrap_or(i32::MAX) - 90;

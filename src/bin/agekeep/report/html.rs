@@ -4,7 +4,7 @@ use agekeep::report::{AuditReport, NameCount, ReadCount, Register, RegisterRow};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::report::chart::{
-    self, BLUE, GREEN, ORANGE, PURPLE, Picture, Row, SHADES, SKY, Series, Shade, VERMILION,
+    self, BLUE, BarRow, GREEN, ORANGE, PURPLE, Picture, SHADES, SKY, Series, Shade, VERMILION,
 };
 use crate::report::{bytes, count, more, name, registers, seconds, shown, step_name, summary};
 
@@ -260,9 +260,9 @@ fn outcome_figure(
     first: &'static str,
     rows: &[(String, [u64; 3])],
 ) -> Markup {
-    let bars: Vec<Row> = rows
+    let bars: Vec<BarRow> = rows
         .iter()
-        .map(|(label, values)| Row {
+        .map(|(label, values)| BarRow {
             label: label.clone(),
             parts: OUTCOMES
                 .iter()
@@ -372,9 +372,9 @@ fn living(report: &AuditReport) -> Markup {
 
 fn redactions(report: &AuditReport) -> Markup {
     let kinds = &report.activity.redactions;
-    let bars: Vec<Row> = kinds
+    let bars: Vec<BarRow> = kinds
         .iter()
-        .map(|kind| Row {
+        .map(|kind| BarRow {
             label: shown(&kind.kind),
             parts: vec![(ORANGE, kind.count)],
         })
@@ -404,10 +404,10 @@ fn path_of(read: &ReadCount) -> String {
 
 fn reads(report: &AuditReport) -> Markup {
     let reads = &report.activity.reads;
-    let bars: Vec<Row> = reads
+    let bars: Vec<BarRow> = reads
         .most
         .iter()
-        .map(|read| Row {
+        .map(|read| BarRow {
             label: path_of(read),
             parts: vec![(SKY, read.reads)],
         })
