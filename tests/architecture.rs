@@ -141,8 +141,8 @@ const OWNERS: &[(&str, &[&str])] = &[
         "tokio::",
         &[
             "src/bin/agekeep/http",
-            "src/bin/agekeep/mcp/",
-            "src/bin/agekeep/ui.rs",
+            "src/bin/agekeep/mcp",
+            "src/bin/agekeep/ui",
             "src/bin/agekeep/worker.rs",
         ],
     ),

@@ -51,6 +51,7 @@ pages! {
     the_policy: "docs/policy.md",
     redaction: "docs/redaction.md",
     retention: "docs/retention.md",
+    a_report: "docs/report.md",
     a_team: "docs/team.md",
 }
 

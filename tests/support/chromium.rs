@@ -208,12 +208,6 @@ impl Chromium {
         let printed = self.call("Page.printToPDF", &json!({"printBackground": true}));
         decoded(&printed["data"])
     }
-
-    /// Takes a picture of the whole page and returns the bytes of the PNG.
-    pub(crate) fn screenshot(&mut self) -> Vec<u8> {
-        let whole = json!({"captureBeyondViewport": true, "format": "png"});
-        decoded(&self.call("Page.captureScreenshot", &whole)["data"])
-    }
 }
 
 impl Drop for Chromium {

@@ -3,8 +3,6 @@
 mod cef;
 mod csv;
 mod ocsf;
-#[cfg(test)]
-mod tests;
 
 use std::time::Duration;
 
@@ -26,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(25);
 pub(crate) struct StreamArgs {
     /// Print each event in this form; jsonl is what --json prints
     #[arg(long, value_name = "FORM", conflicts_with = "patch")]
-    format: Option<Format>,
+    format: Option<LogFormat>,
     /// Oldest first (asc) or newest first (desc) [default: desc; asc with --after and --follow]
     #[arg(long, conflicts_with = "patch")]
     order: Option<Order>,
@@ -48,7 +46,7 @@ struct Source {
 
 /// A form of the log for other programs.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum LogFormat {
     /// agekeep's own objects, one on each line
     Jsonl,
     /// The Open Cybersecurity Schema Framework: Datastore Activity, one on each line
@@ -65,7 +63,7 @@ enum Order {
     Desc,
 }
 
-impl Format {
+impl LogFormat {
     /// Returns what comes before the first event.
     fn header(self) -> Option<String> {
         (self == Self::Csv).then(csv::header)
@@ -89,13 +87,13 @@ impl StreamArgs {
     }
 
     /// Returns the form to print in; `None` for text.
-    fn form(&self, global: &Global) -> Result<Option<Format>> {
+    fn form(&self, global: &Global) -> Result<Option<LogFormat>> {
         match self.format {
-            Some(format) if global.json && format != Format::Jsonl => Err(Error::Invalid {
+            Some(format) if global.json && format != LogFormat::Jsonl => Err(Error::Invalid {
                 what: "--format",
                 why: "--json asks for jsonl; give one of the two".into(),
             }),
-            None if global.json => Ok(Some(Format::Jsonl)),
+            None if global.json => Ok(Some(LogFormat::Jsonl)),
             format => Ok(format),
         }
     }
@@ -185,7 +183,7 @@ fn follow(
 
 /// Where events go: to people as text, or to a program.
 struct Sink {
-    form: Option<Format>,
+    form: Option<LogFormat>,
     source: Source,
     pages: Pages,
     is_open: bool,
@@ -197,11 +195,11 @@ impl Sink {
     fn start(
         global: &Global,
         args: &StreamArgs,
-        form: Option<Format>,
+        form: Option<LogFormat>,
         source: Source,
     ) -> Result<Self> {
         let paged = form.is_none() && !args.follow && !global.no_pager;
-        let header = form.and_then(Format::header);
+        let header = form.and_then(LogFormat::header);
         let is_open = header.map_or(Ok(true), |header| output::data(&header))?;
         Ok(Self {
             form,

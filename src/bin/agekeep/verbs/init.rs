@@ -245,7 +245,7 @@ enum Template {
 }
 
 /// A memory, and its first text.
-struct Page {
+struct TemplateMemory {
     path: &'static str,
     text: &'static str,
 }
@@ -253,23 +253,23 @@ struct Page {
 /// The memories of a software project. The checklist is JSON, one feature on a line: a program can
 /// count what passes, and a line with its `id` is a text that occurs once, as `str_replace` needs
 /// it. The other two are read as prose.
-const SOFTWARE_PROJECT: [Page; 3] = [
-    Page {
+const SOFTWARE_PROJECT: [TemplateMemory; 3] = [
+    TemplateMemory {
         path: "/memories/startup.md",
         text: include_str!("init/template/startup.md"),
     },
-    Page {
+    TemplateMemory {
         path: "/memories/features.json",
         text: include_str!("init/template/features.json"),
     },
-    Page {
+    TemplateMemory {
         path: "/memories/progress.md",
         text: include_str!("init/template/progress.md"),
     },
 ];
 
 impl Template {
-    fn pages(self) -> &'static [Page] {
+    fn pages(self) -> &'static [TemplateMemory] {
         match self {
             Self::SoftwareProject => &SOFTWARE_PROJECT,
         }
