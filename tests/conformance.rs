@@ -198,7 +198,14 @@ fn spell(input: &Value) -> Option<Spelling> {
     }
     match command {
         Some("view") => spelling.view(input)?,
-        Some("create") => input["file_text"].as_str()?.clone_into(&mut spelling.text),
+        Some("create") => {
+            let text = input["file_text"].as_str()?;
+            // An empty standard input is refused: it is more often a command that failed.
+            if text.is_empty() {
+                spelling.option("--text", &input["file_text"]);
+            }
+            text.clone_into(&mut spelling.text);
+        }
         Some("insert") => spelling.insert(input)?,
         Some("str_replace") => {
             spelling.option("--old", &input["old_str"]);

@@ -115,7 +115,7 @@ fn a_torn_object_is_left_and_said_and_nothing_with_it_goes() {
     assert_eq!(done.status.code(), Some(13));
     let said = stderr(&done);
     assert!(
-        said.contains("object abcdefabcdefabcdefabcdefabcdefabcdefabcd is torn"),
+        said.contains("object abcdefabcdefabcdefabcdefabcdefabcdefabcd is damaged"),
         "{said}"
     );
     assert!(said.contains("hint: run `agekeep verify`"), "{said}");

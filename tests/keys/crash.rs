@@ -303,7 +303,7 @@ fn a_memory_that_does_not_open_keeps_nobody_from_leaving() {
     let output = team.run_as("owner", &["recipients", "rm", "bob", "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("1 memories do not open"),
+        stderr(&output).contains("1 memories cannot be decrypted"),
         "{}",
         stderr(&output)
     );

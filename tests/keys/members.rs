@@ -33,7 +33,7 @@ fn a_member_is_let_in_and_out_and_each_is_on_record() {
     team.assert_verified("with members");
     let said = team.ok(&["recipients", "rm", "bob", "--reason", "left the team"]);
     for words in [
-        "bob can open nothing that is written from here on",
+        "bob cannot read anything that is written from now on",
         "copied the keyring",
     ] {
         assert!(said.contains(words), "{said}");

@@ -182,7 +182,7 @@ fn what_somebody_else_changed_meanwhile_is_not_undone() {
     assert_eq!(edited.status.code(), Some(6), "{said}");
     assert!(said.contains("somebody else changed the policy"), "{said}");
     assert!(
-        said.contains("hint: see what it says now with `agekeep policy get`"),
+        said.contains("hint: run `agekeep policy get` to see the present policy"),
         "{said}"
     );
     assert_eq!(ok(&desk.home, &["policy", "get", "limits.lines"]), "7\n");

@@ -25,7 +25,7 @@ fn a_key_says_what_is_in_force_also_where_nobody_said_it() {
     }
     let unset = home.run(&["policy", "get", "keyring.folder"]);
     assert!(unset.status.success() && unset.stdout.is_empty());
-    assert!(stderr(&unset).contains("does not say keyring.folder"));
+    assert!(stderr(&unset).contains("does not set keyring.folder"));
     let whole = json(&home, &["policy", "get"]);
     assert_eq!(whole["schema"], "agekeep.policy/1");
     assert_eq!(whole["key"], Value::Null);

@@ -177,7 +177,7 @@ fn what_is_no_source_is_refused_as_a_whole() {
             &["import", "nowhere"][..],
             "nothing was at nowhere to import",
         ),
-        (4, &["import", "nowhere"], "hint: name a folder"),
+        (4, &["import", "nowhere"], "hint: name an existing folder"),
         (16, &["import", "fifo"], "a FIFO"),
         (16, &["import", "/dev/zero"], "a device"),
         (2, &["import", "text.md"], "agekeep.export/1"),

@@ -134,7 +134,7 @@ fn a_hold_is_on_record_with_who_and_why() {
         &["hold", "add", &"0".repeat(32), "--reason", "r"],
     );
     scene.refused(&day(2), 2, &["hold", "add", "/memories/[", "--reason", "r"]);
-    scene.refused(&day(2), 2, &["hold", "add", "legal/**", "--reason", "r"]);
+    scene.refused(&day(2), 2, &["hold", "add", "/legal/**", "--reason", "r"]);
     scene.refused(&day(2), 4, &["hold", "rm", "99"]);
     let id = scene.id("/memories/a.md");
     scene.done(&day(2), &["hold", "add", &id, "--reason", "one"]);
@@ -179,7 +179,7 @@ fn a_directory_is_held_whatever_its_name_looks_like() {
     let refused = scene.refused(
         &day(3),
         2,
-        &["hold", "add", "legal/**", "--reason", "case 8"],
+        &["hold", "add", "/legal/**", "--reason", "case 8"],
     );
     has(&refused, &["it fits no memory"]);
 }

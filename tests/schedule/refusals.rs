@@ -170,7 +170,7 @@ fn what_is_not_there_is_said() {
         said.contains(&format!("there is no store at {} yet", store.display())),
         "{said}"
     );
-    assert!(said.contains("`agekeep status` makes it"), "{said}");
+    assert!(said.contains("`agekeep status` creates it"), "{said}");
     assert!(said.contains("the sweep would fail"), "{said}");
     // Nothing was made by asking.
     assert!(!store.exists() && !place.state_base().exists());
@@ -203,7 +203,7 @@ fn a_key_that_wants_a_person_is_said() {
     lock_keys(&place);
     for form in FORMS {
         let said = warned(&place, &["schedule", form]);
-        let times = said.matches("is behind a passphrase").count();
+        let times = said.matches("has a passphrase").count();
         assert_eq!(times, 2, "{said}");
         let file = put(&place.root(), "passphrase", "hunter2-canary\n");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("ours");

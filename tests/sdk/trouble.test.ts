@@ -81,7 +81,7 @@ test('no store', async () => {
   const store = `${HERE}/no-store`;
   await assert.rejects(agekeepMemory({ store }), (error) => {
     assert.ok(error instanceof AgekeepError);
-    assert.match(error.message, /^error: no store at .*\nhint: make one with `agekeep init --store/);
+    assert.match(error.message, /^error: no store at .*\nhint: create one with `agekeep init --store/);
     return true;
   });
 });

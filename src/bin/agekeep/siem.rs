@@ -19,7 +19,7 @@ use crate::render;
 /// How often `--follow` looks whether there is more.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 
-/// The arguments of `log` for programs that collect events.
+// The arguments of `log` for programs that collect events. A doc comment would begin its help.
 #[derive(Args)]
 pub(crate) struct StreamArgs {
     /// Print each event in this form; jsonl is what --json prints

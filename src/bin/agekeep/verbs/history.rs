@@ -434,7 +434,9 @@ pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
     let entries = store.accesses(&filter)?;
     let entries = entries.take(args.limit.unwrap_or(usize::MAX));
     let shown = print(global, trial, pages, entries)?;
-    Ok(unless_shown(shown || args.limit == Some(0), &filter))
+    // A memory that nobody has read is known all the same.
+    let known = shown || store.events(&filter)?.next().is_some();
+    Ok(unless_shown(known || args.limit == Some(0), &filter))
 }
 
 /// Says of a store for trials that it is one: with --json each line does. Returns whether it is one.
