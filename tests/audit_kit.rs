@@ -177,6 +177,14 @@ fn an_auditor_verifies_and_reads_records_with_her_identity_alone() {
         let said = stderr(&refused) + &stdout(&refused);
         assert!(!said.contains("canary"), "{said}");
     }
+    // A report needs no key to sign with either.
+    let report = ["report", "--format", "markdown", "--out", "report.md"];
+    ok(&as_olga(&team, &kit, &report));
+    let report = fs::read_to_string(kit.join("report.md")).expect("made");
+    assert!(
+        report.contains("she asked") && !report.contains("canary"),
+        "{report}"
+    );
     // What was changed in it is found.
     let head = kit.join("store/refs/heads/main");
     let parent = ok(&git(&kit.join("store"), &["rev-parse", "main~1"]));
