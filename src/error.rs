@@ -468,6 +468,7 @@ impl Error {
     }
 
     /// Returns the hint of an error whose hint never varies.
+    #[allow(clippy::too_many_lines)] // a list, as long as there are errors
     fn fixed_hint(&self) -> &'static str {
         match self {
             Self::StoreExists { .. } => "use it as it is, or name another folder with --store",
@@ -615,6 +616,7 @@ impl Error {
 }
 
 impl fmt::Display for Error {
+    #[allow(clippy::too_many_lines)] // a list, as long as there are errors
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoStore { path } => write!(f, "no store at {}", path.display()),

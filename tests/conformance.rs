@@ -154,6 +154,15 @@ fn at_the_command_line(home: &Home, store: &str, input: &Value) -> Given {
     let Some(Spelling { args, text }) = spell(input) else {
         return Given::Defaulted;
     };
+    // People may leave `/memories` out.
+    let paths = ["path", "old_path", "new_path"].map(|name| input[name].as_str());
+    if paths
+        .into_iter()
+        .flatten()
+        .any(|path| !path.starts_with('/'))
+    {
+        return Given::Defaulted;
+    }
     let mut words = vec!["--store", store, "--json"];
     words.extend(args.iter().map(String::as_str));
     let output = feed(home.command(&words), text.as_bytes());

@@ -135,9 +135,9 @@ pub(super) fn steps(period: &Period) -> (&'static str, Vec<DateTime<Utc>>) {
     let first = period.since.date_naive();
     let of_month = |month| NaiveDate::from_ymd_opt(first.year(), month, 1).unwrap_or(first);
     let (name, begin) = match days {
-        ..=HOURS_DAYS => ("hour", first),
-        ..=DAYS_DAYS => ("day", first),
-        ..=WEEKS_DAYS => {
+        _ if days <= HOURS_DAYS => ("hour", first),
+        _ if days <= DAYS_DAYS => ("day", first),
+        _ if days <= WEEKS_DAYS => {
             let since_monday = first.weekday().num_days_from_monday();
             let monday = first.checked_sub_days(Days::new(since_monday.into()));
             ("week", monday.unwrap_or(first))

@@ -123,9 +123,12 @@ fn readme(store: &Store, auditor: &Member, checkpoint: &Checkpoint) -> Result<St
     let (_, signer) = signer_now(store)?;
     // A policy that keeps the keyring elsewhere names a folder of the store's own machine.
     let elsewhere = store.state.config.policy.keyring.folder.is_some();
-    let option = |place: &str| match elsewhere {
-        true => format!(" --keyring {place}/keyring"),
-        false => String::new(),
+    let option = |place: &str| {
+        if elsewhere {
+            format!(" --keyring {place}/keyring")
+        } else {
+            String::new()
+        }
     };
     let made = rfc3339((store.state.clock)());
     Ok([

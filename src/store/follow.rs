@@ -17,18 +17,15 @@ use crate::store::recovery::commits_since;
 pub(super) fn parse_cursor(store: &mut Store, text: &str) -> Result<u64> {
     with_lock(store, |_| Ok(()))?;
     let newest = newest(store);
-    let found = match ObjectId::from_hex(text) {
-        Some(commit) => {
-            let later = commits_since(&store.ledger, Some(commit))?;
-            later.and_then(|later| newest.checked_sub(later.len() as u64))
-        }
-        None => {
-            let number: u64 = number(text).ok_or_else(|| Error::Invalid {
-                what: "the cursor",
-                why: "it is an event number, or a commit of 40 hexadecimal digits".into(),
-            })?;
-            (number <= newest).then_some(number)
-        }
+    let found = if let Some(commit) = ObjectId::from_hex(text) {
+        let later = commits_since(&store.ledger, Some(commit))?;
+        later.and_then(|later| newest.checked_sub(later.len() as u64))
+    } else {
+        let number: u64 = number(text).ok_or_else(|| Error::Invalid {
+            what: "the cursor",
+            why: "it is an event number, or a commit of 40 hexadecimal digits".into(),
+        })?;
+        (number <= newest).then_some(number)
     };
     let cursor = text.to_owned();
     found.ok_or(Error::CursorLost { cursor, newest })

@@ -334,13 +334,13 @@ pub(crate) fn check_against(
     for note in notes {
         let said = &note.checkpoint;
         let number = said.events - 1;
-        let signer = match said.store == store {
-            true => note.signed_by(&signers(number)?).map(str::to_owned),
-            false => None,
-        };
+        let mut maker = None;
+        if said.store == store {
+            maker = note.signed_by(&signers(number)?).map(str::to_owned);
+        }
         let verdict = if said.store != store {
             Verdict::Foreign
-        } else if signer.is_none() {
+        } else if maker.is_none() {
             Verdict::Unsigned
         } else {
             match event(number)? {
@@ -350,7 +350,7 @@ pub(crate) fn check_against(
             }
         };
         verdicts.push(verdict);
-        signed.push(signer);
+        signed.push(maker);
     }
     let mut contradictions = Vec::new();
     for later in 1..notes.len() {

@@ -283,10 +283,7 @@ fn the_grace_is_over_when_the_policy_says() {
         &["hold", "add", "/memories/c.md", "--reason", "case 7"],
     );
     let late = scene.fails(&day(110), 15, &["restore", "/memories/a.md"]);
-    has(
-        &late,
-        &["it could be restored until 2026-04-21T00:00:00Z"],
-    );
+    has(&late, &["it could be restored until 2026-04-21T00:00:00Z"]);
     let swept = scene.json(&day(111), &["expire"]);
     let erased: Vec<_> = list(&swept["erase"])
         .iter()

@@ -90,7 +90,7 @@ fn what_the_one_or_the_other_does_not_take() {
     let quoted = Place::new("plain", r#"a"b"#);
     refused(&quoted, &["schedule", "systemd"], "systemd starts nothing");
     let place = Place::new("a=b", "plain");
-    refused(&place, &["schedule", "k8s"], "kubectl makes no secret");
+    refused(&place, &["schedule", "k8s"], "kubectl cannot make a secret");
     for image in ["", "a b", "a\nb"] {
         refused(&place, &["schedule", "k8s", "--image", image], "--image");
         refused(&place, &["schedule", "k8s", "--claim", image], "--claim");
@@ -176,7 +176,7 @@ fn what_is_not_there_is_said() {
     assert!(!store.exists() && !place.state_base().exists());
     let said = warned(&place, &["schedule", "k8s"]);
     assert!(
-        said.contains("name one that has agekeep in it with --image"),
+        said.contains("name one with agekeep in it with --image"),
         "{said}"
     );
     assert!(!said.contains("no store"), "{said}");
@@ -240,7 +240,7 @@ fn a_key_that_wants_a_person_is_said() {
             public.to_str().expect("UTF-8"),
         ],
     );
-    assert!(said.contains("no ssh-agent is there to sign"), "{said}");
+    assert!(said.contains("there is no ssh-agent to sign"), "{said}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn each_change_is_an_event_that_says_who_and_why() {
         ],
     );
     let text = team.done(NOON, &["signers", "rm", "ana", "--reason", "left"]);
-    for words in ["may not write any more", "stays", "verify", "event 4"] {
+    for words in ["may not write any more", "stay valid", "verify", "event 4"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(!text.contains("your own signing key"), "{text}");

@@ -347,6 +347,7 @@ pub(super) fn diff(visit: &mut Visit<'_>) -> Result<Page> {
         (tree::breadcrumbs(path.as_str()))
         p { "From event " (numbered(old)) " to event " (numbered(new)) "." }
         @if found.changes.is_empty() { p { "The texts are the same." } }
+        h2 { "What differs" }
         (changes::of_memories(&found.changes))
         (back(&path))
     };
