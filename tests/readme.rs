@@ -80,7 +80,7 @@ fn pages(root: &Path) -> Vec<String> {
     for entry in fs::read_dir(root.join("docs")).expect("the pages") {
         let name = entry.expect("an entry").file_name();
         let name = name.to_str().expect("a name");
-        if name.ends_with(".md") {
+        if Path::new(&name).extension().is_some_and(|end| end == "md") {
             pages.push(format!("docs/{name}"));
         }
     }

@@ -127,17 +127,20 @@ fn a_parser_of_cef_gets_back_what_went_in() {
         let (header, fields) = parse_cef(line);
         let name = format!(
             "{} {}",
-            event["command"].as_str().unwrap(),
-            event["outcome"].as_str().unwrap()
+            event["command"].as_str().expect("a text"),
+            event["outcome"].as_str().expect("a text")
         );
         assert_eq!(header[..3], ["CEF:0", "agekeep", "agekeep"]);
-        assert_eq!(header[4..6], [event["command"].as_str().unwrap(), &name]);
+        assert_eq!(
+            header[4..6],
+            [event["command"].as_str().expect("a text"), &name]
+        );
         header[6]
             .parse::<u8>()
             .map(|level| assert!(level <= 10))
             .expect("0 to 10");
         assert_eq!(fields["externalId"], event["event"].to_string());
-        assert_eq!(fields["cs5"], event["commit"].as_str().unwrap());
+        assert_eq!(fields["cs5"], event["commit"].as_str().expect("a text"));
         let path = if event["new_path"].is_null() {
             "path"
         } else {

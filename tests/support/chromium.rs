@@ -1,4 +1,4 @@
-//! A headless Chromium, driven over a pipe of its own by the DevTools protocol: each message is a
+//! A headless Chromium, driven over a pipe of its own by the `DevTools` protocol: each message is a
 //! JSON text that ends with a zero byte. No port is opened, and no other program is needed.
 
 use std::fs::File;
@@ -91,7 +91,10 @@ impl Chromium {
         let made = self.call("Target.createTarget", &json!({"url": "about:blank"}));
         let target = json!({"targetId": made["targetId"], "flatten": true});
         let page = self.call("Target.attachToTarget", &target);
-        self.page = page["sessionId"].as_str().expect("a session").to_owned();
+        page["sessionId"]
+            .as_str()
+            .expect("a session")
+            .clone_into(&mut self.page);
         for domain in ["Page", "Network", "Runtime", "Log"] {
             self.call(&format!("{domain}.enable"), &json!({}));
         }

@@ -41,7 +41,10 @@ impl Ui {
         if url.starts_with('{') {
             let object: Value = serde_json::from_str(&url).expect("JSON");
             assert_eq!(object["schema"], "agekeep.ui/1");
-            url = object["url"].as_str().expect("an address").to_owned();
+            object["url"]
+                .as_str()
+                .expect("an address")
+                .clone_into(&mut url);
         }
         let url = url.trim().to_owned();
         let rest = url.strip_prefix("http://").expect("an address");
@@ -64,12 +67,15 @@ impl Ui {
         let mut ui = Self::run(command);
         let entered = ui.ask("GET", &ui.first(), &[], "");
         assert_eq!(entered.status, 303, "{entered:?}");
-        ui.room = entered.header("location").expect("a page").to_owned();
+        entered
+            .header("location")
+            .expect("a page")
+            .clone_into(&mut ui.room);
         let cookie = entered.header("set-cookie").expect("a cookie");
         let (cookie, attributes) = cookie.split_once("; ").expect("attributes");
         let path = format!("Path={}", ui.room);
         assert_eq!(attributes, format!("HttpOnly; SameSite=Strict; {path}"));
-        ui.cookie = cookie.to_owned();
+        cookie.clone_into(&mut ui.cookie);
         ui
     }
 

@@ -74,14 +74,14 @@ pub(crate) struct Global {
     )]
     pub(crate) passphrase_fd: Option<String>,
     /// The SSH key that signs commits. If it is a public key or has a passphrase, ssh-agent signs
-    /// [default: agekeep/signing_key in the user's configuration folder]
+    /// [default: `agekeep/signing_key` in the user's configuration folder]
     #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
     pub(crate) signing_key: Option<PathBuf>,
     /// The folder of the keyring [default: the folder in the policy, or keyring in the store's
     /// folder]
     #[arg(long, env = "AGEKEEP_KEYRING", global = true, value_name = "DIR")]
     pub(crate) keyring: Option<PathBuf>,
-    /// Who gives the command; recorded in the event [default: AGEKEEP_ACTOR, or your user name].
+    /// Who gives the command; recorded in the event [default: `AGEKEEP_ACTOR`, or your user name].
     /// `log` and `revert` select the events of this actor
     // The variable is not read by clap: it must never narrow what `log` shows.
     #[arg(long, global = true, value_name = "NAME")]

@@ -1,5 +1,7 @@
 //! A report as one page: no script, no network, no other file.
 
+#![allow(clippy::items_after_statements, clippy::format_collect)] // templates read better so
+
 use agekeep::report::{AuditReport, NameCount, ReadCount, Register, RegisterRow};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -1,5 +1,7 @@
 //! A report as Markdown: the same facts, in tables.
 
+#![allow(clippy::format_push_string)] // templates read better so
+
 use agekeep::report::{AuditReport, NameCount, Register, RegisterRow};
 
 use crate::report::{bytes, count, more, name, registers, seconds, shown, step_name, summary};

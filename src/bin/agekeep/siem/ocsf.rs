@@ -206,7 +206,7 @@ fn databucket(event: &Event, source: Source) -> Value {
             .rsplit('/')
             .find(|part| !part.is_empty())
             .unwrap_or(path);
-        let type_id = if id.is_some() { 1 } else { 0 };
+        let type_id = i32::from(id.is_some());
         Some(json!({"name": name, "path": path, "type_id": type_id, "uid": id}))
     });
     json!({

@@ -3,6 +3,8 @@
 //! Everything that a template shows is escaped by `maud`. What a browser would obey and not show, or
 //! what nobody sees, is shown by its number.
 
+#![allow(clippy::match_bool)] // templates read better so
+
 use std::fmt::Write;
 
 use agekeep::store::history::RecordStatus;

@@ -1,6 +1,8 @@
 //! `report`: what happened in a period, for somebody who has to answer for it; and proof that such
 //! a file is as it was signed.
 
+#![allow(clippy::similar_names)] // templates read better so
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

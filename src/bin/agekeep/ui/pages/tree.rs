@@ -1,5 +1,7 @@
 //! The tree of memories, with age, last access, expiry and holds.
 
+#![allow(clippy::redundant_closure_for_method_calls, clippy::single_match_else)] // templates read better so
+
 use std::collections::BTreeMap;
 
 use agekeep::error::Result;
