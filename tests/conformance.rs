@@ -13,8 +13,8 @@ use agekeep::store::{Keys, Store};
 use serde_json::Value;
 
 /// Steps that leave out what the command line has a default for: `create` and `insert` take the
-/// text from standard input, `view` shows `/memories`.
-const DEFAULTED_STEPS: usize = 3;
+/// text from standard input, `view` shows `/memories`, and a path without a slash is below it.
+const DEFAULTED_STEPS: usize = 5;
 /// Steps that cannot be spelled as arguments at all.
 const MISSPELT_STEPS: usize = 6;
 
@@ -154,13 +154,9 @@ fn at_the_command_line(home: &Home, store: &str, input: &Value) -> Given {
     let Some(Spelling { args, text }) = spell(input) else {
         return Given::Defaulted;
     };
-    // People may leave `/memories` out.
     let paths = ["path", "old_path", "new_path"].map(|name| input[name].as_str());
-    if paths
-        .into_iter()
-        .flatten()
-        .any(|path| !path.starts_with('/'))
-    {
+    let relative = |path: &str| !path.is_empty() && !path.starts_with('/');
+    if paths.into_iter().flatten().any(relative) {
         return Given::Defaulted;
     }
     let mut words = vec!["--store", store, "--json"];

@@ -70,7 +70,12 @@ fn a_person_finds_who_changed_a_policy_last_night_and_takes_it_back() {
     );
     press(&mut browser, "Do exactly this");
     browser.wait_until_loaded();
-    assert!(heading(&mut browser).starts_with("Event "));
+    let done = heading(&mut browser);
+    assert!(
+        done.starts_with("Event "),
+        "{done}: {}",
+        browser.eval("document.querySelector('main').innerText")
+    );
     assert!(shows(&mut browser, "revert") && shows(&mut browser, "the night agent was told lies"));
     assert_is_well_made(&mut browser);
 

@@ -28,7 +28,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
          frame-ancestors 'none'; base-uri 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    // With `no-referrer`, browsers send forms with `Origin: null`, which is refused.
+    (header::REFERRER_POLICY, "same-origin"),
     (header::CACHE_CONTROL, "no-store"),
     (
         HeaderName::from_static("cross-origin-opener-policy"),
