@@ -121,15 +121,8 @@ impl Repository {
         if parts.are_one() {
             return Ok(Vec::new());
         }
-        let mut gathering = Repack {
-            repository: self,
-            writer: PackWriter::begin(&folder, parts.names.len()).map_err(fault())?,
-            parts,
-            torn: Vec::new(),
-            elsewhere: None,
-            folders: HashMap::new(),
-            progress,
-        };
+        let writer = PackWriter::begin(&folder, parts.names.len()).map_err(fault())?;
+        let mut gathering = Repack::new(self, parts, writer, progress);
         gathering.add_history(head)?;
         gathering.add_unreachable()?;
         let Repack {
@@ -163,15 +156,8 @@ impl Repository {
         let fault = || to.writing_fault();
         let folder = to.made_pack_folder().map_err(fault())?;
         let parts = RepackInput::of(self, self.loose()?, true).map_err(|e| self.pack_fault(e))?;
-        let mut gathering = Repack {
-            repository: self,
-            writer: PackWriter::begin(&folder, parts.names.len()).map_err(fault())?,
-            parts,
-            torn: Vec::new(),
-            elsewhere: None,
-            folders: HashMap::new(),
-            progress,
-        };
+        let writer = PackWriter::begin(&folder, parts.names.len()).map_err(fault())?;
+        let mut gathering = Repack::new(self, parts, writer, progress);
         gathering.add_history(head)?;
         if let Some(id) = gathering.torn.first().copied().or(gathering.elsewhere) {
             return Err(self.lost(id, "it is missing, or no copy of it is whole"));
@@ -222,7 +208,24 @@ impl Repository {
     }
 }
 
-impl Repack<'_> {
+impl<'a> Repack<'a> {
+    fn new(
+        repository: &'a Repository,
+        parts: RepackInput,
+        writer: PackWriter,
+        progress: &'a mut dyn FnMut(u64, u64),
+    ) -> Self {
+        Self {
+            repository,
+            parts,
+            writer,
+            torn: Vec::new(),
+            elsewhere: None,
+            folders: HashMap::new(),
+            progress,
+        }
+    }
+
     /// Adds an object if it is whole and not in the pack yet. Returns its bytes, if it is of the
     /// wanted type.
     fn add(&mut self, id: ObjectId, wanted: Type) -> Result<Option<Vec<u8>>> {
