@@ -96,10 +96,9 @@ fn name(name: Option<&str>) -> String {
     name.map_or_else(|| "(nobody said)".into(), shown)
 }
 
-/// What all forms of a report say on top, a row each.
-fn summary(report: &AuditReport) -> Vec<(&'static str, String)> {
-    let (period, made) = (&report.period, &report.made);
-    let range = match (report.events.first, report.events.last) {
+/// Says which events the period has.
+fn range(report: &AuditReport) -> String {
+    match (report.events.first, report.events.last) {
         (Some(first), Some(last)) => format!(
             "{} events, number {} to {}; {} before",
             count(report.events.count),
@@ -108,14 +107,24 @@ fn summary(report: &AuditReport) -> Vec<(&'static str, String)> {
             count(report.events.before)
         ),
         _ => format!("none in the period; {} before", count(report.events.before)),
-    };
-    let by = match (&made.signer, &made.actor) {
+    }
+}
+
+/// Says who made the report.
+fn maker(report: &AuditReport) -> String {
+    let made = &report.made;
+    match (&made.signer, &made.actor) {
         (Some(signer), Some(actor)) => {
             format!("{} (signer), as {} says", shown(signer), shown(actor))
         }
         (Some(signer), None) => format!("{} (signer)", shown(signer)),
         (None, actor) => format!("{}, without a signing key", name(actor.as_deref())),
-    };
+    }
+}
+
+/// What all forms of a report say on top, a row each.
+fn summary(report: &AuditReport) -> Vec<(&'static str, String)> {
+    let (period, made) = (&report.period, &report.made);
     let mut rows = vec![
         (
             "Store",
@@ -133,12 +142,13 @@ fn summary(report: &AuditReport) -> Vec<(&'static str, String)> {
                 seconds(period.until)
             ),
         ),
-        ("Events", range),
+        ("Events", range(report)),
         (
             "Made",
             format!(
-                "{} by {by}, with an identity of role {}",
+                "{} by {}, with an identity of role {}",
                 seconds(made.time),
+                maker(report),
                 made.role
             ),
         ),
@@ -163,13 +173,7 @@ fn summary(report: &AuditReport) -> Vec<(&'static str, String)> {
         ("Verified", verified(report)),
     ];
     if report.trial {
-        rows.insert(
-            0,
-            (
-                "Trial",
-                "a store for trials: its times may be made up".into(),
-            ),
-        );
+        rows.insert(0, ("Trial", crate::render::TRIAL.into()));
     }
     rows
 }

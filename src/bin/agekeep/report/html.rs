@@ -1,7 +1,5 @@
 //! A report as one page: no script, no network, no other file.
 
-#![allow(clippy::items_after_statements, clippy::format_collect)] // templates read better so
-
 use agekeep::report::{AuditReport, NameCount, ReadCount, Register, RegisterRow};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -204,11 +202,13 @@ fn table(table: &Table) -> Markup {
     }
 }
 
+/// One of the counts of a step.
+type CountOf = fn(&agekeep::report::Bucket) -> u64;
+
 fn over_time(report: &AuditReport) -> Markup {
     let activity = &report.activity;
     let steps = &activity.over_time;
-    type Of = fn(&agekeep::report::Bucket) -> u64;
-    let kinds: [(&str, Shade, Of); 6] = [
+    let kinds: [(&str, Shade, CountOf); 6] = [
         ("read", SKY, |step| step.read),
         ("wrote", BLUE, |step| step.write),
         ("deleted or renamed", ORANGE, |step| step.remove),
@@ -483,15 +483,6 @@ fn expiring(report: &AuditReport) -> Markup {
         words: 1,
         rows,
     };
-    let next = calendar
-        .next
-        .iter()
-        .map(|next| vec![shown(&next.path), seconds(next.at), bytes(next.bytes)]);
-    let next = Table {
-        headings: vec!["Next to expire", "When", "Text"],
-        words: 2,
-        rows: next.collect(),
-    };
     let title = format!(
         "What expires when under today's policy; {} never, {} kept by a hold",
         count(calendar.never),
@@ -504,7 +495,17 @@ fn expiring(report: &AuditReport) -> Markup {
         .then(|| chart::stacked(&labels, &series));
     html! {
         (figure("expiring", &title, picture, &legend, &below))
-        @if !next.rows.is_empty() { div.wide { (table(&next)) } }
+        @if !calendar.next.is_empty() { div.wide { (table(&next_to_expire(report))) } }
+    }
+}
+
+fn next_to_expire(report: &AuditReport) -> Table {
+    let next = report.expiring.next.iter();
+    let rows = next.map(|next| vec![shown(&next.path), seconds(next.at), bytes(next.bytes)]);
+    Table {
+        headings: vec!["Next to expire", "When", "Text"],
+        words: 2,
+        rows: rows.collect(),
     }
 }
 
@@ -523,16 +524,11 @@ fn patterns() -> Markup {
 }
 
 fn pattern_rules() -> String {
-    SHADES
-        .iter()
-        .map(|shade| {
-            format!(
-                "figure rect[fill=\"{}\"]{{fill:url(#of-{})}}\n",
-                shade.hex(),
-                shade.name
-            )
-        })
-        .collect()
+    let rule = |shade: &Shade| {
+        let (colour, name) = (shade.hex(), shade.name);
+        format!("figure rect[fill=\"{colour}\"]{{fill:url(#of-{name})}}\n")
+    };
+    SHADES.iter().map(rule).collect::<Vec<_>>().concat()
 }
 
 // Registers.

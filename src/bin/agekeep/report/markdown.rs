@@ -1,7 +1,5 @@
 //! A report as Markdown: the same facts, in tables.
 
-#![allow(clippy::format_push_string)] // templates read better so
-
 use agekeep::report::{AuditReport, NameCount, Register, RegisterRow};
 
 use crate::report::{bytes, count, more, name, registers, seconds, shown, step_name, summary};
@@ -53,7 +51,7 @@ impl Text {
     fn list(&mut self, items: impl Iterator<Item = String>) {
         let mut any = false;
         for item in items {
-            self.0.push_str(&format!("- {}\n", escaped(&item)));
+            self.0.extend(["- ", &escaped(&item), "\n"]);
             any = true;
         }
         self.0.push_str(if any { "\n" } else { "" });
@@ -64,12 +62,11 @@ impl Text {
         if rows.peek().is_none() {
             return self.line("Nothing.");
         }
-        self.0.push_str(&format!("| {} |\n", headings.join(" | ")));
-        self.0
-            .push_str(&format!("|{}\n", "---|".repeat(headings.len())));
+        self.0.extend(["| ", &headings.join(" | "), " |\n|"]);
+        self.0.extend([&"---|".repeat(headings.len()), "\n"]);
         for row in rows {
             let cells: Vec<String> = row.iter().map(|cell| escaped(cell)).collect();
-            self.0.push_str(&format!("| {} |\n", cells.join(" | ")));
+            self.0.extend(["| ", &cells.join(" | "), " |\n"]);
         }
         self.0.push('\n');
     }

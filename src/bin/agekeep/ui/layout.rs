@@ -3,8 +3,6 @@
 //! Everything that a template shows is escaped by `maud`. What a browser would obey and not show, or
 //! what nobody sees, is shown by its number.
 
-#![allow(clippy::match_bool)] // templates read better so
-
 use std::fmt::Write;
 
 use agekeep::store::history::RecordStatus;
@@ -239,9 +237,12 @@ pub(super) fn shown(text: &str) -> Markup {
 
 /// The same for where no marks can stand, such as a title.
 fn visible(text: &str) -> String {
-    let one = |c: char| match is_hidden(c) {
-        true => format!("U+{:04X}", u32::from(c)),
-        false => c.to_string(),
+    let one = |c: char| {
+        if is_hidden(c) {
+            format!("U+{:04X}", u32::from(c))
+        } else {
+            c.to_string()
+        }
     };
     text.chars().map(one).collect()
 }

@@ -1,8 +1,6 @@
 //! `report`: what happened in a period, for somebody who has to answer for it; and proof that such
 //! a file is as it was signed.
 
-#![allow(clippy::similar_names)] // templates read better so
-
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -220,7 +218,7 @@ fn show_proof(
     let checkpoint = signed.checkpoint.checkpoint();
     let event = checkpoint.events - 1;
     let told = proof.checkpoints.first();
-    let signer = told.and_then(|told| told.signer.as_deref());
+    let maker = told.and_then(|told| told.signer.as_deref());
     let is_proved = told.is_some_and(|told| told.is_proved);
     for gap in &proof.not_checked {
         output::warn(&format!("not checked: {gap}"));
@@ -233,7 +231,7 @@ fn show_proof(
             "sha256": signed.file.sha256,
             "bytes": signed.file.bytes,
             "store": checkpoint.store,
-            "signer": signer,
+            "signer": maker,
             "event": event,
             "commit": checkpoint.commit,
             "time": render::rfc3339(checkpoint.time),
@@ -250,7 +248,7 @@ fn show_proof(
             "{} is as {} signed it, of the store {}\nevent {event} of {} is in {history}; {} came \
              after it",
             file.display(),
-            signer.map_or("nobody".into(), render::quoted),
+            maker.map_or("nobody".into(), render::quoted),
             checkpoint.store,
             render::seconds(checkpoint.time),
             output::counted(proof.events.saturating_sub(checkpoint.events), "event"),

@@ -1,10 +1,9 @@
 //! The tree of memories, with age, last access, expiry and holds.
 
-#![allow(clippy::redundant_closure_for_method_calls, clippy::single_match_else)] // templates read better so
-
 use std::collections::BTreeMap;
 
 use agekeep::error::Result;
+use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::history::{ListedMemory, RecordStatus, Recorded};
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
@@ -140,16 +139,11 @@ impl Row<'_> {
 }
 
 fn memory_cells(visit: &Visit<'_>, at: &str, memory: &ListedMemory) -> Vec<Markup> {
-    let path = memory.path.as_ref().map(|path| path.as_str());
-    let named = match path {
-        Some(path) => indented(
-            at,
-            path,
-            &html! {
-                a href=(to_memory(path)) { (shown(name(path))) }
-            },
-        ),
-        None => html! { span.none { "no key opens its path: " (memory.id) } },
+    let named = if let Some(path) = memory.path.as_ref().map(MemoryPath::as_str) {
+        let link = html! { a href=(to_memory(path)) { (shown(name(path))) } };
+        indented(at, path, &link)
+    } else {
+        html! { span.none { "no key opens its path: " (memory.id) } }
     };
     vec![
         named,
