@@ -1,11 +1,9 @@
 //! The laws of the cursor: pages, put together, are the log; and what is no cursor is refused.
 
-use std::process::Command;
-
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::{log, numbers, store_with};
+use super::{copy_of_store, log, numbers, store_with};
 use crate::support::{Home, every, stderr, stdout};
 
 #[test]
@@ -142,12 +140,7 @@ fn what_is_no_cursor_is_refused_and_so_are_arguments_that_do_not_fit() {
 #[test]
 fn a_cursor_tells_that_a_store_was_turned_back_where_nobody_has_seen_it() {
     let home = Home::with_store();
-    let copy = home.path().join("copy");
-    let copied = Command::new("cp")
-        .arg("-a")
-        .args([&home.store(), &copy])
-        .status();
-    assert!(copied.expect("cp runs").success());
+    let copy = copy_of_store(&home);
     home.run(&["create", "/memories/a.md", "--text", "a"]);
     let commit = log(&home, &["-n", "1"])[0]["commit"]
         .as_str()

@@ -1,13 +1,12 @@
 //! docs/monitoring.md: its commands run, its figures are those of the program, and its collector collects.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::log;
+use super::{command, log, with_program};
 use crate::support::{Home, has_peer, json_lines, stderr, stdout};
 
 fn page() -> String {
@@ -23,40 +22,9 @@ fn blocks(kind: &str) -> Vec<String> {
     parts.collect()
 }
 
-/// A home with `agekeep` in its folder `bin`.
-fn home() -> Home {
-    let home = Home::with_store();
-    let bin = home.path().join("bin");
-    fs::create_dir(&bin).expect("made");
-    symlink(env!("CARGO_BIN_EXE_agekeep"), bin.join("agekeep")).expect("linked");
-    home
-}
-
-/// A program with the environment of a home, and `agekeep` to be found.
-fn command(home: &Home, program: &str) -> Command {
-    let environment = home.command(&[]);
-    let mut command = Command::new(program);
-    command
-        .env_clear()
-        .envs(
-            environment
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        )
-        .env(
-            "PATH",
-            format!(
-                "{}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin",
-                home.path().display()
-            ),
-        )
-        .current_dir(home.path());
-    command
-}
-
 #[test]
 fn its_commands_run() {
-    let home = home();
+    let home = with_program(Home::with_store());
     for n in 0..4 {
         home.run(&["create", &format!("/memories/{n}.md"), "--text", "x"]);
     }
@@ -81,7 +49,7 @@ fn syslog_ng_collects_every_event_once_also_after_a_restart() {
         assert!(!ci, "syslog-ng-core is not installed");
         return;
     }
-    let home = home();
+    let home = with_program(Home::with_store());
     let place = home.path().display().to_string();
     let [script] = &blocks("bash")[..] else {
         panic!("one script")

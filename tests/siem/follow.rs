@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{log, numbers};
+use super::{copy_of_store, log, numbers};
 use crate::support::{Home, has_peer, stderr};
 
 /// Longer than anything takes on a busy machine.
@@ -192,7 +192,7 @@ fn it_filters_stops_at_a_limit_and_records_no_look_of_its_own() {
 }
 
 #[test]
-fn it_ends_when_its_reader_is_gone_or_with_control_c() {
+fn it_ends_when_its_reader_is_gone_or_by_a_signal() {
     let home = Home::with_store();
     let mut idle = home
         .command(&["log", "--follow", "--after", "0"])
@@ -211,9 +211,10 @@ fn it_ends_when_its_reader_is_gone_or_with_control_c() {
     let follower = Follower::start(&home, &[]);
     follower.take(1);
     let id = follower.child.id().to_string();
+    // Not the signal of Ctrl-C, which jobs in the background of a shell ignore.
     assert!(
         Command::new("kill")
-            .args(["-INT", &id])
+            .args(["-TERM", &id])
             .status()
             .expect("kill runs")
             .success()
@@ -225,12 +226,7 @@ fn it_ends_when_its_reader_is_gone_or_with_control_c() {
 #[test]
 fn a_store_that_is_turned_back_ends_it_with_an_integrity_failure() {
     let home = Home::with_store();
-    let copy = home.path().join("copy");
-    let copied = Command::new("cp")
-        .arg("-a")
-        .args([&home.store(), &copy])
-        .status();
-    assert!(copied.expect("cp runs").success());
+    let copy = copy_of_store(&home);
     let follower = Follower::start(&home, &[]);
     ok(&home, &["create", "/memories/a.md", "--text", "a"]);
     assert_eq!(numbers(&follower.take(2)), [0, 1]);

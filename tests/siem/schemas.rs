@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 use jsonschema::Validator;
 use serde_json::Value;
 
+use super::{command, with_program};
 use crate::support::{Home, has_peer, stderr, stdout};
 
-/// A version that does not open is needed for this one, which nothing that is right makes.
+/// Printed only for a version that cannot be decrypted, which no command makes.
 const NOT_PRINTED: &[&str] = &["scan_problem-1"];
 
 fn root() -> &'static Path {
@@ -41,25 +40,10 @@ pub(super) fn home_with_every_object() -> &'static (Home, Vec<Value>) {
     static MADE: OnceLock<(Home, Vec<Value>)> = OnceLock::new();
     MADE.get_or_init(|| {
         assert!(has_peer("ssh-keygen", "a signer's key is made with it"));
-        let home = Home::empty();
-        let bin = home.path().join("bin");
-        fs::create_dir(&bin).expect("made");
-        symlink(env!("CARGO_BIN_EXE_agekeep"), bin.join("agekeep")).expect("linked");
-        let environment = home.command(&[]);
-        let output = Command::new("sh")
+        let home = with_program(Home::empty());
+        let output = command(&home, "sh")
             .arg("-eu")
             .arg(root().join("tests/siem/every_object.sh"))
-            .env_clear()
-            .envs(
-                environment
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
-            .env(
-                "PATH",
-                format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()),
-            )
-            .current_dir(home.path())
             .output()
             .expect("sh runs");
         assert!(
