@@ -33,7 +33,7 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 }
 
 /// The arguments that have forms of their own, by their names in errors, and those forms.
-const FORMS: [(&str, &str); 12] = [
+const FORMS: [(&str, &str); 14] = [
     (
         "the time",
         "a time is RFC 3339 (2026-11-01T09:00Z), a date, `today`, `yesterday`, or an age: 30m, \
@@ -85,6 +85,14 @@ const FORMS: [(&str, &str); 12] = [
     (
         "the selection",
         "nothing was changed; `agekeep log` shows events with their paths, actors and sessions",
+    ),
+    (
+        "an erasure without a reason",
+        "nothing was changed; give the reason, such as --reason 'request 4711'",
+    ),
+    (
+        "an erasure that nobody confirms",
+        "nothing was changed; see with --dry-run what it would destroy, and then say --yes",
     ),
 ];
 
