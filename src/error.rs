@@ -3,6 +3,7 @@
 mod faults;
 mod hints;
 pub(crate) mod refused;
+pub(crate) mod similar;
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -12,6 +13,7 @@ use crate::id::StoreId;
 pub(crate) use self::faults::not_allowed;
 pub use self::faults::{ExportFault, KeyFault, MembershipFault, RetentionFault, SigningFault};
 pub(crate) use self::refused::Refused;
+pub use self::similar::nearest;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
 ///
@@ -450,7 +452,7 @@ impl Error {
                 ahead: false,
                 ..
             } => format!(
-                "another program moved the branch; move it back with `git update-ref \
+                "move the branch back, as another program moved it: `git update-ref \
                  refs/heads/main {expected}`"
             ),
             Self::Ambiguous { candidates, .. } => {
@@ -474,18 +476,20 @@ impl Error {
             Self::StoreExists { .. } => "use it as it is, or name another folder with --store",
             Self::NotEmpty { .. } => "name an empty or new folder with --store",
             Self::NotYours { .. } => {
-                "the owner of a folder can replace what is in it; name a new folder with --store, \
-                 or one that you own"
+                "name a new folder with --store, or one that you own: the owner of a folder can \
+                 replace what is in it"
             }
-            Self::Locked { .. } => "another process is using the store; try again later",
+            Self::Locked { .. } => {
+                "try again later, when the other process that uses the store is done"
+            }
             Self::NoSigningKey => "name a signing key with --signing-key",
             Self::NotARecipient { .. } => {
                 "name an identity of a member with --identity; `git show main:recipients` in the \
                  store lists the members"
             }
             Self::NotAReader => {
-                "an auditor can use log, access, verify and status; to read memories, name a \
-                 reader's identity with --identity"
+                "name a reader's identity with --identity to read memories; an auditor can use log, \
+                 access, verify and status"
             }
             Self::NotASigner { .. } => {
                 "name the key of a signer with --signing-key; `git show main:signers` in the store \
@@ -507,13 +511,13 @@ impl Error {
                  files from a backup"
             }
             Self::HeadMoved { ahead: true, .. } => {
-                "either another program added commits, or the journal was damaged; keep a copy of \
-                 the store, then remove its file `journal` to continue from the branch"
+                "keep a copy of the store, then remove its file `journal` to continue from the branch: \
+                 either another program added commits, or the journal was damaged"
             }
             Self::RolledBack { .. } => {
-                "somebody replaced the store by an older copy or another history; find out who and \
-                 why, then restore the newest copy, or continue from here with `agekeep \
-                 accept-rollback --reason TEXT`, which is recorded"
+                "find out who replaced the store by an older copy or another history, and why; then \
+                 restore the newest copy, or continue from here with `agekeep accept-rollback \
+                 --reason TEXT`, which is recorded"
             }
             Self::AnotherStore { .. } => {
                 "find out who put it there, and restore the store that was there; if you put it \
@@ -525,8 +529,8 @@ impl Error {
                  next command then trusts the store as it is"
             }
             Self::CursorLost { .. } => {
-                "if the cursor is right, somebody put an older copy of the store in its place: find \
-                 out who and why; `agekeep log -n 1 --format jsonl` shows the newest event there is"
+                "run `agekeep log -n 1 --format jsonl` to see the newest event there is; if the cursor \
+                 is right, somebody put an older copy of the store in its place: find out who and why"
             }
             Self::HistoryFull { .. } => {
                 "raise the limit with `agekeep policy set limits.history_bytes BYTES` (0 means no \
@@ -536,15 +540,16 @@ impl Error {
                 "wait a minute; until then agekeep executes and records no command of this session"
             }
             Self::NotRolledBack => {
-                "nothing needs to be accepted; history still has every event that was seen"
+                "go on as before, nothing needs to be accepted: history still has every event that was \
+                 seen"
             }
             Self::OldFormat => {
                 "ask an owner who is a reader to run any command, such as `agekeep view \
                  /memories`: that upgrades the store"
             }
             Self::NoRevision { .. } => {
-                "a revision is a commit id, HEAD~N, an event number as `agekeep log` shows it, or \
-                 a time: @2026-11-01T09:00Z, 2h ago, yesterday"
+                "give a commit id, HEAD~N, an event number as `agekeep log` shows it, or a time: \
+                 @2026-11-01T09:00Z, 2h ago, yesterday; `agekeep help revisions` says more"
             }
             Self::NothingToUndo { .. } => {
                 "`agekeep log` lists the events, and `agekeep show` shows what one changed"
@@ -556,7 +561,10 @@ impl Error {
             Self::PlanChanged { .. } => {
                 "run the command with --dry-run again, read the new plan, and give its digest"
             }
-            Self::Policy { line: None, .. } => "docs/format.md lists every key and its values",
+            Self::Policy { line: None, .. } => {
+                "run `agekeep policy get` to see every key with its value; docs/format.md lists what \
+                 each may be"
+            }
             Self::Policy { .. } => "correct the line; docs/format.md lists every key",
             Self::PolicyChanged => {
                 "run `agekeep policy get` to see the present policy, and edit \
@@ -569,8 +577,8 @@ impl Error {
                  it in every store, and `agekeep init --trial` creates a store that records it"
             }
             Self::NotConfirmed { .. } => {
-                "nothing was changed; see what would be destroyed with --dry-run, then type the \
-                 name exactly as it is shown, or use --yes"
+                "see what would be destroyed with --dry-run, then type the name exactly as it is shown, \
+                 or use --yes; nothing was changed"
             }
             _ => "see `agekeep --help`",
         }

@@ -1,8 +1,13 @@
 //! A person types a command: how paths are written, what is said while a command waits, and what a
 //! refusal advises.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use agekeep::error::{Error, ExportFault, KeyFault, MembershipFault, RetentionFault, SigningFault};
 
 use crate::support::terminal::answered;
 use crate::support::{Home, has_peer, json_lines, stderr, stdout};
@@ -287,4 +292,309 @@ fn a_recovery_identity_that_was_sent_to_a_file_is_an_identity() {
         .output()
         .expect("age runs");
     assert!(opened.status.success(), "{}", stderr(&opened));
+}
+
+/// One error of each kind, with each kind of fault.
+fn every_error() -> Vec<Error> {
+    let path = || PathBuf::from("/tmp/x");
+    let text = || "x".to_owned();
+    let mut errors = vec![
+        Error::NoStore { path: path() },
+        Error::StoreExists { path: path() },
+        Error::NotEmpty { path: path() },
+        Error::NotYours {
+            path: path(),
+            owner: 1,
+        },
+        Error::Locked {
+            path: path(),
+            waited_seconds: 1,
+        },
+        Error::NoKeyFile {
+            what: "identity",
+            path: path(),
+        },
+        Error::BadKeyFile {
+            what: "identity",
+            path: path(),
+            why: text(),
+        },
+        Error::NotARecipient { path: path() },
+        Error::NotAReader,
+        Error::NotASigner {
+            fingerprint: text(),
+        },
+        Error::NoSigningKey,
+        Error::NoKeyring {
+            path: path(),
+            is_whole: true,
+        },
+        Error::MissingKey { memory: text() },
+        Error::UnknownFormat {
+            what: text(),
+            found: text(),
+        },
+        Error::Damaged {
+            what: text(),
+            why: text(),
+            hint: None,
+        },
+        Error::HeadMoved {
+            found: text(),
+            expected: text(),
+            ahead: true,
+        },
+        Error::HeadMoved {
+            found: text(),
+            expected: text(),
+            ahead: false,
+        },
+        Error::RolledBack {
+            event: 1,
+            seen: text(),
+            found: text(),
+        },
+        Error::BadPin {
+            path: path(),
+            why: text(),
+        },
+        Error::CursorLost {
+            cursor: text(),
+            newest: 1,
+        },
+        Error::NotRolledBack,
+        Error::OldFormat,
+        Error::NoRevision {
+            revision: text(),
+            why: text(),
+        },
+        Error::NothingToUndo { selection: text() },
+        Error::Ambiguous {
+            revision: text(),
+            candidates: vec![text()],
+        },
+        Error::DeniedPath { why: "x" },
+        Error::Conflict {
+            conflicts: vec![text()],
+        },
+        Error::PlanChanged {
+            wanted: text(),
+            found: text(),
+        },
+        Error::Policy {
+            line: None,
+            why: text(),
+        },
+        Error::Policy {
+            line: Some(1),
+            why: text(),
+        },
+        Error::PolicyChanged,
+        Error::TooLong {
+            what: "x",
+            bytes_max: 1,
+        },
+        Error::HistoryFull {
+            bytes: 1,
+            bytes_max: 1,
+        },
+        Error::TooManyEvents { events_max: 1 },
+        Error::NotATrial,
+        Error::NotConfirmed { name: text() },
+    ];
+    let kinds = [
+        ErrorKind::StorageFull,
+        ErrorKind::PermissionDenied,
+        ErrorKind::AddrInUse,
+        ErrorKind::NotFound,
+        ErrorKind::IsADirectory,
+        ErrorKind::Other,
+    ];
+    errors.extend(kinds.map(|kind| Error::Io {
+        doing: "read",
+        path: path(),
+        source: kind.into(),
+    }));
+    // The arguments with a hint of their own, and any other one.
+    for what in [
+        "the time",
+        "the time of the key",
+        "the pattern",
+        "the recipient",
+        "the signer's key",
+        "the name",
+        "the signer's name",
+        "the auditor's name",
+        "the text",
+        "standard input",
+        "the range of events",
+        "the selection",
+        "an erasure without a reason",
+        "an erasure that nobody confirms",
+        "another argument",
+    ] {
+        errors.push(Error::Invalid { what, why: text() });
+    }
+    errors.extend(
+        [
+            KeyFault::NotPrivate {
+                what: "identity",
+                path: path(),
+            },
+            KeyFault::NoPassphrase {
+                wanted: text(),
+                why: text(),
+            },
+            KeyFault::WrongPassphrase { path: path() },
+            KeyFault::MissingPlugin { plugin: text() },
+            KeyFault::PluginFailed {
+                plugin: text(),
+                why: text(),
+            },
+            KeyFault::NoRecipient { plugin: text() },
+            KeyFault::MixedRecipients,
+        ]
+        .map(Error::Key),
+    );
+    errors.extend(
+        [
+            ExportFault::InTheWay {
+                path: path(),
+                what: "x",
+            },
+            ExportFault::WorkTree {
+                path: path(),
+                of: path(),
+            },
+            ExportFault::OneName { path: text() },
+        ]
+        .map(Error::Export),
+    );
+    errors.extend(
+        [
+            MembershipFault::Nobody { name: None },
+            MembershipFault::LastReader { name: text() },
+            MembershipFault::Oneself { name: text() },
+            MembershipFault::Overtaken,
+            MembershipFault::TwoKeyrings {
+                said: path(),
+                policy: path(),
+            },
+        ]
+        .map(Error::Membership),
+    );
+    errors.extend(
+        [
+            RetentionFault::Erased {
+                memory: text(),
+                event: 1,
+            },
+            RetentionFault::Held {
+                memories: vec![text()],
+                total: 1,
+                hold: 1,
+            },
+            RetentionFault::NoHold { hold: 1 },
+            RetentionFault::TooManyHolds { max: 1 },
+            RetentionFault::SweepLimit {
+                expire: 1,
+                erase: 1,
+                max: 1,
+            },
+            RetentionFault::Clock { why: text() },
+            RetentionFault::NoReceipt { what: text() },
+            RetentionFault::TooMuch {
+                versions: 1,
+                max: 1,
+            },
+        ]
+        .map(Error::Retention),
+    );
+    errors.extend(
+        [
+            SigningFault::NotValid {
+                name: text(),
+                fingerprint: text(),
+                when: text(),
+            },
+            SigningFault::NotAllowed {
+                name: text(),
+                role: "writer",
+                command: text(),
+            },
+            SigningFault::Exists { what: text() },
+            SigningFault::NoSuch { name: text() },
+            SigningFault::Last { name: text() },
+        ]
+        .map(Error::Signing),
+    );
+    errors
+}
+
+/// The first words of an act.
+const ACTS: &str = "add ask check convert correct create end erase find free give go install keep \
+                    leave look make move name raise restore run see split try undo use wait";
+
+#[test]
+fn the_hint_of_every_error_begins_with_what_to_do() {
+    for error in every_error() {
+        let hint = error.hint();
+        let first = hint.split([' ', ',']).next().expect("a word");
+        assert!(
+            hint.starts_with("`agekeep ") || ACTS.split_whitespace().any(|act| act == first),
+            "{error:?}: {hint}"
+        );
+        // It says what is wrong before.
+        assert!(!error.to_string().is_empty() && !error.to_string().contains(&hint));
+    }
+}
+
+/// The others carry the hint with them, or need what only a store has.
+#[test]
+fn no_kind_of_error_is_left_out() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut variants = BTreeSet::new();
+    for (file, names) in [
+        ("src/error.rs", &["Error"][..]),
+        (
+            "src/error/faults.rs",
+            &[
+                "KeyFault",
+                "ExportFault",
+                "MembershipFault",
+                "RetentionFault",
+                "SigningFault",
+            ],
+        ),
+    ] {
+        let source = fs::read_to_string(root.join(file)).expect("there");
+        for name in names {
+            let body = source
+                .split_once(&format!("pub enum {name} {{\n"))
+                .expect("an enum")
+                .1;
+            let body = body.split_once("\n}\n").expect("an end").0;
+            let lines = body.lines().filter_map(|line| line.strip_prefix("    "));
+            variants.extend(
+                lines
+                    .filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()))
+                    .map(|line| {
+                        line.split([' ', ',', '('])
+                            .next()
+                            .unwrap_or(line)
+                            .to_owned()
+                    }),
+            );
+        }
+    }
+    let made: BTreeSet<String> = every_error()
+        .iter()
+        .flat_map(|error| {
+            let shown = format!("{error:?}");
+            let words = shown.split([' ', '(', ')', '{', ',']);
+            words.take(2).map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect();
+    let left: Vec<_> = variants.difference(&made).map(String::as_str).collect();
+    assert_eq!(left, ["Agent", "Already", "AnotherStore", "NotThere"]);
 }

@@ -21,6 +21,7 @@ mod disk;
 mod doors;
 mod fault;
 mod format;
+mod help;
 mod hints;
 mod history;
 mod identities;

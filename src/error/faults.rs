@@ -187,8 +187,8 @@ impl ExportFault {
         match self {
             Self::InTheWay { .. } => "name a path that does not exist yet, or an empty folder",
             Self::WorkTree { .. } => {
-                "one `git add` would publish the plaintext; name a folder outside of the work \
-                 tree, or use --force"
+                "name a folder outside of the work tree, or use --force: one `git add` would publish \
+                 the plaintext"
             }
             Self::OneName { .. } => {
                 "name a folder on a case-sensitive file system, or export with --jsonl"
@@ -281,12 +281,12 @@ impl MembershipFault {
     pub(super) fn hint(&self) -> &'static str {
         match self {
             Self::Already { .. } => {
-                "`agekeep recipients list` shows everybody; to change a role or a key, remove the \
+                "`agekeep members list` shows everybody; to change a role or a key, remove the \
                  member first"
             }
-            Self::Nobody { .. } => "`agekeep recipients list` shows everybody",
+            Self::Nobody { .. } => "`agekeep members list` shows everybody",
             Self::LastReader { .. } => {
-                "add another reader first, with `agekeep recipients add NAME RECIPIENT`"
+                "add another reader first, with `agekeep members add NAME RECIPIENT`"
             }
             Self::Oneself { .. } => "ask another reader to do it",
             Self::Overtaken => "run the command again",
@@ -416,8 +416,8 @@ impl RetentionFault {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::Erased { event, .. } => format!(
-                "it cannot be restored; `agekeep receipt show {event}` shows who erased it, when \
-                 and why"
+                "`agekeep receipt show {event}` shows who erased it, when and why; it cannot be \
+                 restored"
             ),
             Self::Held { hold, .. } => format!(
                 "`agekeep hold list` shows who holds it and why; `agekeep hold rm {hold}` ends the \

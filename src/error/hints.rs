@@ -18,16 +18,17 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
             "free some space and try again; nothing acknowledged was lost"
         }
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
-            "every command is recorded, so the store must be writable by this user, and so must the \
-             folder for what was seen of it (XDG_STATE_HOME)"
+            "make both writable: every command is recorded, so the store must be writable by \
+             this user, and so must the folder for what was seen of it (XDG_STATE_HOME)"
         }
         io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => {
             "name another address or port; port 0 is any that is free"
         }
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            "no such file is there: check how its path is written; nothing acknowledged was lost"
+            "check how its path is written, because no such file is there; nothing acknowledged \
+             was lost"
         }
-        io::ErrorKind::IsADirectory => "it is a folder: name a file",
+        io::ErrorKind::IsADirectory => "name a file: it is a folder",
         _ => "check the disk and try again; nothing acknowledged was lost",
     }
 }
@@ -36,21 +37,21 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 const FORMS: [(&str, &str); 14] = [
     (
         "the time",
-        "a time is RFC 3339 (2026-11-01T09:00Z), a date, `today`, `yesterday`, or an age: 30m, \
+        "give RFC 3339 (2026-11-01T09:00Z), a date, `today`, `yesterday`, or an age: 30m, \
          2h ago, 7d; UTC unless it has an offset",
     ),
     (
         "the time of the key",
-        "a time is RFC 3339 (2026-11-01T09:00Z) or a date; UTC unless it has an offset",
+        "give RFC 3339 (2026-11-01T09:00Z) or a date; UTC unless it has an offset",
     ),
     (
         "the pattern",
-        "a pattern is a regular expression without look-around and back-references, such as \
+        "give a regular expression without look-around and back-references, such as \
          'refund|return'; with --fixed-strings any text is taken as it is",
     ),
     (
         "the recipient",
-        "a recipient is `age1…` as `age-keygen -y FILE` prints it, an `ssh-ed25519` or `ssh-rsa` \
+        "give `age1…` as `age-keygen -y FILE` prints it, an `ssh-ed25519` or `ssh-rsa` \
          public key, or a file with one of these in it",
     ),
     (
@@ -59,20 +60,20 @@ const FORMS: [(&str, &str); 14] = [
     ),
     (
         "the name",
-        "a name is 1 to 64 of A-Z a-z 0-9 . _ - @, and begins with a letter or digit",
+        "give 1 to 64 of A-Z a-z 0-9 . _ - @, a letter or digit first",
     ),
     (
         "the signer's name",
-        "a name is 1 to 64 of A-Z a-z 0-9 . _ - @, and begins with a letter or digit",
+        "give 1 to 64 of A-Z a-z 0-9 . _ - @, a letter or digit first",
     ),
     (
         "the auditor's name",
-        "`agekeep recipients list` shows who is an auditor; a reader uses a copy of the whole store, \
+        "`agekeep members list` shows who is an auditor; a reader uses a copy of the whole store, \
          with its keyring",
     ),
     (
         "the text",
-        "memories are UTF-8 text: convert it first, for example with `iconv -t UTF-8`",
+        "convert it to UTF-8 first, for example with `iconv -t UTF-8`",
     ),
     (
         "standard input",
@@ -80,26 +81,27 @@ const FORMS: [(&str, &str); 14] = [
     ),
     (
         "the range of events",
-        "a range is FIRST..LAST, both ends included, such as 40..44 or HEAD~3..HEAD",
+        "give FIRST..LAST, both ends included, such as 40..44 or HEAD~3..HEAD",
     ),
     (
         "the selection",
-        "nothing was changed; `agekeep log` shows events with their paths, actors and sessions",
+        "see the events with their paths, actors and sessions with `agekeep log`; nothing was \
+         changed",
     ),
     (
         "an erasure without a reason",
-        "nothing was changed; give the reason, such as --reason 'request 4711'",
+        "give the reason, such as --reason 'request 4711'; nothing was changed",
     ),
     (
         "an erasure that nobody confirms",
-        "nothing was changed; see with --dry-run what it would destroy, and then say --yes",
+        "see with --dry-run what it would destroy, and then say --yes; nothing was changed",
     ),
 ];
 
 /// Returns advice on an argument that cannot be used.
 pub(super) fn of_argument(what: &str) -> &'static str {
     let known = FORMS.iter().find(|(name, _)| *name == what);
-    known.map_or("nothing was changed; see `agekeep --help`", |(_, form)| {
+    known.map_or("see `agekeep --help`; nothing was changed", |(_, form)| {
         form
     })
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::error::similar::{steps, steps_max};
 use crate::error::{Error, Result};
 use crate::policy::{Policy, message};
 
@@ -125,7 +126,7 @@ fn no_key(text: &str) -> String {
     };
     let near: Vec<_> = PolicyKey::all().map(|key| (distance(&key), key)).collect();
     let least = near.iter().filter_map(|(steps, _)| *steps).min();
-    let least = least.filter(|steps| *steps <= 1 + text.len() / 5);
+    let least = least.filter(|steps| *steps <= steps_max(text));
     if least.is_some() {
         let nearest = near.iter().filter(|(steps, _)| *steps == least);
         let nearest: Vec<_> = nearest.map(|(_, key)| key.to_string()).collect();
@@ -139,21 +140,6 @@ fn no_key(text: &str) -> String {
         "{text:?} is none of the policy; there are {}",
         keys.join(", ")
     )
-}
-
-/// Computes the edit distance of two texts, in letters changed, added or dropped.
-fn steps(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (done, c) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], done + 1);
-        for (at, d) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(c != *d);
-            diagonal = row[at + 1];
-            row[at + 1] = changed.min(diagonal + 1).min(row[at] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 impl Policy {

@@ -159,7 +159,7 @@ pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, 
             path: memory.to_owned(),
             when: "now".into(),
             hint:
-                "`agekeep read` lists every path, and `agekeep log` with a path shows its history"
+                "`agekeep view --raw` lists every path, and `agekeep log` with a path shows its history"
                     .into(),
         })
     })

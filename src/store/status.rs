@@ -204,7 +204,8 @@ fn problems(store: &Store) -> Result<Vec<String>> {
     problems.extend(store.ledger.pinning.problem());
     if keyring::has_staged(store.ledger.keyring.folder()) {
         problems.push(
-            "a change of keys was not finished; repeat that command, or run `agekeep rekey`".into(),
+            "a change of keys was not finished; repeat that command, or run `agekeep keys replace`"
+                .into(),
         );
     }
     if !store.state.catalog.marked.is_empty() {

@@ -207,7 +207,7 @@ fn known_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
         if is_known(name) {
             return Ok(());
         }
-        let why = "is no kind that is looked for; `agekeep redact rules` lists them";
+        let why = "is no kind that is looked for; `agekeep rules list` lists them";
         Err(format!("`{name}` {why}"))
     })
 }
@@ -217,7 +217,7 @@ fn personal_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
         if is_personal(name) {
             return Ok(());
         }
-        let why = "is no kind of personal data; `agekeep redact rules` lists them";
+        let why = "is no kind of personal data; `agekeep rules list` lists them";
         Err(format!("`{name}` {why}"))
     })
 }

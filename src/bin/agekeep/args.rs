@@ -10,31 +10,36 @@ use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::ROOT;
 use agekeep::store::{Clock, Keys, Store};
 use chrono::{DateTime, Utc};
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand};
 
 #[cfg(feature = "http")]
 use crate::ui;
 use crate::verbs::{
     accept, audit_kit, checkpoint, erase, export, history, import, init, mcp_config, members,
-    memory, policy, prompt, receipt, redact, report, retention, scan, schedule, signers, status,
-    undo, verify,
+    memory, policy, prompt, receipt, redact, renamed, report, retention, rules, scan, schedule,
+    signers, status, tool, undo, verify,
 };
-use crate::{environment, mcp, output, terminal};
+use crate::{environment, help, mcp, output, terminal};
 
 /// The memory of an AI agent: every command a signed commit, every byte encrypted with age.
 #[derive(Parser)]
-#[command(name = "agekeep", version, max_term_width = 100, after_help = EXIT_CODES)]
-struct Cli {
+#[command(
+    name = "agekeep",
+    version,
+    max_term_width = 100,
+    disable_help_flag = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,
+    /// Print help; `agekeep help options` lists the options of every verb
+    #[arg(short, long, global = true, action = ArgAction::Help)]
+    #[allow(dead_code)] // clap answers it
+    help: Option<bool>,
     #[command(subcommand)]
     verb: Verb,
 }
-
-const EXIT_CODES: &str = "\
-Exit codes: 0 ok, 1 failed, 2 usage, 3 incomplete (verify), 4 not found, 5 already exists,
-6 precondition failed, 7 denied, 9 limit exceeded, 10 no store here, 11 locked, 12 no key decrypts
-it, 13 integrity failure, 14 findings, 15 merge conflict, 16 I/O or disk full.";
 
 /// The exit code of a command line that does not parse.
 pub(crate) const USAGE: u8 = 2;
@@ -120,24 +125,24 @@ pub(crate) struct Global {
 enum Verb {
     /// Create a store, and the keys to it if you have none
     Init(init::Init),
-    /// Show where the store is, what is in it, who can read it, and any problems
+    /// Show where the store is, what is in it, and any problems
     Status(status::StatusArgs),
     /// Show who did what and when, newest first
     Log(history::Log),
     /// Show who read a memory and when, newest first
     Access(history::Access),
-    /// Show an event and its changes, or a file at a revision (REV:PATH)
+    /// Show an event and its changes, or a file at a revision
     Show(history::Show),
     /// Show the changes between two revisions, or the last change
     Diff(history::Diff),
-    /// Show who wrote each line of a file, when, in which event and session
+    /// Show who wrote each line of a file, when, in which event
     ///
     /// `<=` before an event means: the line was written then or earlier, and the earlier versions
     /// are erased.
     Blame(history::BlameArgs),
     /// Search for a pattern in all memories, or in all of history
-    Grep(history::Grep),
-    /// Restore a file or directory to an earlier state, also a deleted one
+    Search(history::SearchArgs),
+    /// Restore a file or directory, also a deleted one
     Restore(undo::Restore),
     /// Undo events, and keep later changes by others
     Revert(undo::Revert),
@@ -146,11 +151,11 @@ enum Verb {
     /// Show a file with line numbers, or list a directory
     #[command(visible_aliases = ["cat", "ls"])]
     View(memory::ViewArgs),
-    /// Create a file; its text comes from --text, --file or standard input
+    /// Create a file
     Create(memory::Create),
     /// Replace a text that occurs exactly once in a file
-    StrReplace(memory::StrReplace),
-    /// Insert text after a line; the text comes from --text, --file or standard input
+    Edit(memory::Edit),
+    /// Insert text after a line
     Insert(memory::Insert),
     /// Delete a file, or a directory with everything in it
     #[command(visible_alias = "rm")]
@@ -158,36 +163,32 @@ enum Verb {
     /// Move a file or a directory
     #[command(visible_alias = "mv")]
     Rename(memory::Rename),
-    /// Print a file unchanged, or every path (`memory_read`)
-    Read(memory::Read),
-    /// Write a whole file, new or existing (`memory_write`); the text comes as for `create`
+    /// Write a whole file, new or existing
     Write(memory::Write),
-    /// Execute memory-tool calls: one JSON object a line in, one answer a line out
-    Tool(memory::ToolArgs),
-    /// Serve the memory to MCP clients, over standard input and output or HTTP
+    /// Execute memory-tool calls, a JSON object on each line
+    Tool(tool::ToolArgs),
+    /// Serve the memory to MCP clients, over pipes or HTTP
     Mcp(mcp::Mcp),
-    /// Serve pages to look at the store with a browser on this machine, and to undo
+    /// Serve pages to look at the store with a browser
     #[cfg(feature = "http")]
     Ui(ui::UiArgs),
-    /// Import memories from a folder, an SDK's memory, Claude Code's memory or an export
+    /// Import memories from a folder, an SDK or an export
     Import(import::Import),
-    /// Export memories as plaintext, to a folder or as JSON Lines; recorded
+    /// Export memories as plaintext, to a folder or as JSON Lines
     Export(export::ExportArgs),
-    /// Print a signed statement of where history ends now, for an auditor to keep
+    /// Print a signed statement of where history ends now
     Checkpoint(checkpoint::CheckpointArgs),
-    /// Create a folder for an auditor: a mirror of the store without the keys of memories, and a
-    /// signed checkpoint
+    /// Create a folder with which an auditor verifies the store
     AuditKit(audit_kit::AuditKitArgs),
-    /// Accept a history that was rolled back, or another store in its place; needs --reason;
-    /// recorded
+    /// Accept a rolled-back history, or another store in its place
     AcceptRollback,
     /// List, add and remove the people who can read the store
-    Recipients(members::Recipients),
-    /// Export the keys that decrypt one memory with stock age
+    Members(members::Members),
+    /// Replace the keys of memories, or export those of one
     Keys(members::KeysArgs),
-    /// Sweep: remove expired memories, and erase those past their grace if the policy says so
+    /// Remove expired memories, and erase those past their grace
     Expire(retention::Expire),
-    /// Hold memories: protect them from expiry, erasure and deletion, with a reason
+    /// Protect memories from expiry, erasure and deletion
     Hold(retention::HoldArgs),
     /// Erase memories, also from history, by destroying their keys
     Erase(erase::Erase),
@@ -195,28 +196,33 @@ enum Verb {
     Receipt(receipt::ReceiptArgs),
     /// List what may cause problems later, each with its fix
     Doctor,
-    /// Replace the keys of memories, for example if somebody may know them
-    Rekey(members::RekeyArgs),
     /// Show, explain or change the policy
     Policy(policy::PolicyArgs),
     /// List, add and remove the keys that may write
     Signers(signers::SignersArgs),
-    /// List the redaction rules, test them on a text, or redact a stored memory
+    /// Remove a secret from a memory, and erase older versions
     Redact(redact::Redact),
-    /// Print a systemd unit, a crontab line or a Kubernetes job that sweeps every day
+    /// List the redaction rules, or test them on a text
+    Rules(rules::Rules),
+    /// Print a timer, crontab line or job that sweeps every day
     Schedule(schedule::Schedule),
-    /// Print the configuration with which an MCP client uses this store, or test it
+    /// Print or test the settings for an MCP client
     McpConfig(mcp_config::McpConfig),
-    /// Print instructions about the memory for a model's system prompt
+    /// Print instructions about the memory for a model
     Prompt(prompt::Prompt),
-    /// Search for secrets in all memories and all of history, by today's rules
+    /// Search all memories and all of history for secrets
     Scan(scan::Scan),
     /// Compact the store's files into one pack
     Compact(status::Compact),
-    /// Report on a period, as a page for people, and prove that such a file was not changed
+    /// Report on a period, or prove that a report was not changed
     Report(report::ReportArgs),
-    /// Verify all of history: signatures, roles, records, content and keys
+    /// Verify all of history: signatures, roles, content and keys
     Verify(verify::Verify),
+    /// Print the help of a verb or a topic
+    #[command(hide = true)]
+    Help(help::HelpArgs),
+    #[command(flatten)]
+    Renamed(renamed::Renamed),
 }
 
 /// Parses a path: one that does not begin with a slash is below `/memories`, in every verb.
@@ -250,60 +256,13 @@ pub(crate) fn memory_glob(text: &str) -> Result<String, Infallible> {
 /// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
     terminal::keep_memory_private();
-    let Cli { global, verb } = match Cli::try_parse() {
+    let parsed = help::command().try_get_matches();
+    let Cli { global, verb, .. } = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
-        Err(error) => return misused(&error),
+        Err(error) => return ExitCode::from(misused(&error)),
     };
     let as_json = global.json;
-    let done = match verb {
-        Verb::Init(args) => init::run(&global, &args),
-        Verb::Status(args) => status::run(&global, &args),
-        Verb::Log(args) => history::log(&global, &args),
-        Verb::Access(args) => history::access(&global, &args),
-        Verb::Show(args) => history::show(&global, &args),
-        Verb::Diff(args) => history::diff(&global, &args),
-        Verb::Blame(args) => history::blame(&global, &args),
-        Verb::Grep(args) => history::grep(&global, &args),
-        Verb::Restore(args) => undo::restore(&global, &args),
-        Verb::Revert(args) => undo::revert(&global, &args),
-        Verb::Rollback(args) => undo::rollback(&global, &args),
-        Verb::View(args) => memory::view(&global, &args),
-        Verb::Create(args) => memory::run(&global, &args),
-        Verb::StrReplace(args) => memory::run(&global, &args),
-        Verb::Insert(args) => memory::run(&global, &args),
-        Verb::Delete(args) => memory::run(&global, &args),
-        Verb::Rename(args) => memory::run(&global, &args),
-        Verb::Read(args) => memory::run(&global, &args),
-        Verb::Write(args) => memory::run(&global, &args),
-        Verb::Tool(args) => memory::tool(&global, &args),
-        Verb::Mcp(args) => mcp::run(global, &args),
-        #[cfg(feature = "http")]
-        Verb::Ui(args) => ui::run(global, &args),
-        Verb::Import(args) => import::run(&global, &args),
-        Verb::Export(args) => export::run(&global, &args),
-        Verb::Checkpoint(args) => checkpoint::checkpoint(&global, &args),
-        Verb::AuditKit(args) => audit_kit::run(&global, &args),
-        Verb::AcceptRollback => accept::accept_rollback(&global),
-        Verb::Recipients(args) => members::recipients(&global, &args),
-        Verb::Keys(args) => members::export_keys(&global, &args),
-        Verb::Expire(args) => retention::run(&global, &args),
-        Verb::Hold(args) => retention::hold(&global, &args),
-        Verb::Erase(args) => erase::erase(&global, &args),
-        Verb::Receipt(args) => receipt::run(&global, &args),
-        Verb::Doctor => status::doctor(&global),
-        Verb::Rekey(args) => members::rekey(&global, &args),
-        Verb::Policy(args) => policy::run(&global, &args),
-        Verb::Signers(args) => signers::run(&global, &args),
-        Verb::Redact(args) => redact::run(&global, &args),
-        Verb::Schedule(args) => schedule::run(&global, &args),
-        Verb::McpConfig(args) => mcp_config::run(&global, &args),
-        Verb::Prompt(args) => prompt::run(&global, &args),
-        Verb::Scan(args) => scan::run(&global, &args),
-        Verb::Compact(args) => status::compact(&global, &args),
-        Verb::Report(args) => report::run(&global, &args),
-        Verb::Verify(args) => verify::run(&global, &args),
-    };
-    match done {
+    match carry_out(global, verb) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             output::error(&error, as_json);
@@ -312,8 +271,60 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
+fn carry_out(global: Global, verb: Verb) -> Result<u8> {
+    match verb {
+        Verb::Init(args) => init::run(&global, &args),
+        Verb::Status(args) => status::run(&global, &args),
+        Verb::Log(args) => history::log(&global, &args),
+        Verb::Access(args) => history::access(&global, &args),
+        Verb::Show(args) => history::show(&global, &args),
+        Verb::Diff(args) => history::diff(&global, &args),
+        Verb::Blame(args) => history::blame(&global, &args),
+        Verb::Search(args) => history::search(&global, &args),
+        Verb::Restore(args) => undo::restore(&global, &args),
+        Verb::Revert(args) => undo::revert(&global, &args),
+        Verb::Rollback(args) => undo::rollback(&global, &args),
+        Verb::View(args) => memory::view(&global, &args),
+        Verb::Create(args) => memory::run(&global, &args),
+        Verb::Edit(args) => memory::run(&global, &args),
+        Verb::Insert(args) => memory::run(&global, &args),
+        Verb::Delete(args) => memory::run(&global, &args),
+        Verb::Rename(args) => memory::run(&global, &args),
+        Verb::Write(args) => memory::run(&global, &args),
+        Verb::Tool(args) => tool::run(&global, &args),
+        Verb::Mcp(args) => mcp::run(global, &args),
+        #[cfg(feature = "http")]
+        Verb::Ui(args) => ui::run(global, &args),
+        Verb::Import(args) => import::run(&global, &args),
+        Verb::Export(args) => export::run(&global, &args),
+        Verb::Checkpoint(args) => checkpoint::checkpoint(&global, &args),
+        Verb::AuditKit(args) => audit_kit::run(&global, &args),
+        Verb::AcceptRollback => accept::accept_rollback(&global),
+        Verb::Members(args) => members::members(&global, &args),
+        Verb::Keys(args) => members::keys(&global, &args),
+        Verb::Expire(args) => retention::run(&global, &args),
+        Verb::Hold(args) => retention::hold(&global, &args),
+        Verb::Erase(args) => erase::erase(&global, &args),
+        Verb::Receipt(args) => receipt::run(&global, &args),
+        Verb::Doctor => status::doctor(&global),
+        Verb::Policy(args) => policy::run(&global, &args),
+        Verb::Signers(args) => signers::run(&global, &args),
+        Verb::Redact(args) => redact::run(&global, &args),
+        Verb::Rules(args) => rules::run(&global, &args.verb),
+        Verb::Schedule(args) => schedule::run(&global, &args),
+        Verb::McpConfig(args) => mcp_config::run(&global, &args),
+        Verb::Prompt(args) => prompt::run(&global, &args),
+        Verb::Scan(args) => scan::run(&global, &args),
+        Verb::Compact(args) => status::compact(&global, &args),
+        Verb::Report(args) => report::run(&global, &args),
+        Verb::Verify(args) => verify::run(&global, &args),
+        Verb::Help(args) => help::run(&global, &args),
+        Verb::Renamed(verb) => renamed::run(&global, &verb),
+    }
+}
+
 /// Answers a command line that does not parse, or that asks for help.
-fn misused(error: &clap::Error) -> ExitCode {
+pub(crate) fn misused(error: &clap::Error) -> u8 {
     use clap::error::ErrorKind::{
         DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
     };
@@ -325,7 +336,7 @@ fn misused(error: &clap::Error) -> ExitCode {
         }
         _ => output::usage(&error.to_string(), environment::typed_json()),
     }
-    ExitCode::from(code)
+    code
 }
 
 /// Makes the store's keyring private to its owner, wherever it is, and returns the store.

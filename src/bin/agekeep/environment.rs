@@ -89,6 +89,12 @@ pub(super) fn typed_json() -> bool {
     options.any(|word| word == "--json")
 }
 
+/// Returns the name by which this program was called.
+pub(super) fn called() -> String {
+    let called = env::args_os().next().unwrap_or_default();
+    called.to_string_lossy().into_owned()
+}
+
 /// Returns this program's path as it was called: a link that an update turns to the next version
 /// stays right, and the file it points to today does not.
 pub(super) fn program() -> Result<PathBuf> {

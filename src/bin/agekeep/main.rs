@@ -3,6 +3,7 @@
 mod args;
 mod environment;
 mod folder;
+mod help;
 #[cfg(feature = "http")]
 mod http;
 mod input;

@@ -20,6 +20,11 @@ use serde_json::json;
 use crate::args::USAGE;
 use crate::environment;
 
+/// Tells whether standard output is a terminal.
+pub(super) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
 /// Prints text for people, and ends the line.
 pub(super) fn line(text: &str) -> Result<()> {
     let text = escaped(text);
@@ -28,7 +33,7 @@ pub(super) fn line(text: &str) -> Result<()> {
 
 /// Prints data: byte for byte, except to a terminal.
 pub(super) fn text(text: &str) -> Result<()> {
-    if io::stdout().is_terminal() && !text.ends_with('\n') {
+    if is_terminal() && !text.ends_with('\n') {
         return line(text);
     }
     let text = for_stdout(text);
@@ -213,7 +218,7 @@ fn read_on(source: io::Error) -> Result<bool> {
 }
 
 fn for_stdout(text: &str) -> Cow<'_, str> {
-    if io::stdout().is_terminal() {
+    if is_terminal() {
         escaped(text)
     } else {
         text.into()
@@ -315,7 +320,7 @@ pub(super) struct Pages {
 
 impl Pages {
     pub(super) fn start(wanted: bool, color: Color) -> Self {
-        let terminal = io::stdout().is_terminal();
+        let terminal = is_terminal();
         let pager = (wanted && terminal).then(spawn_pager).flatten();
         Self {
             pager,

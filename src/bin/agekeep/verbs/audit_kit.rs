@@ -11,7 +11,7 @@ use crate::output::{self, Bar};
 
 #[derive(Args)]
 pub(crate) struct AuditKitArgs {
-    /// The auditor's name, from `agekeep recipients list`
+    /// The auditor's name, from `agekeep members list`
     #[arg(long = "for", value_name = "NAME")]
     auditor: String,
     /// The folder to write; it must be empty or not exist yet

@@ -1,8 +1,10 @@
-//! The verbs that look at history: `show`, `diff`, `blame`, `grep`, `view --at`, `log`
+//! The verbs that look at history: `show`, `diff`, `blame`, `search`, `view --at`, `log`
 //! and `access`.
 
-use agekeep::error::{Error, Result};
-use agekeep::event::{OWNER_COMMANDS, Outcome};
+use std::collections::BTreeSet;
+
+use agekeep::error::{Error, Result, nearest};
+use agekeep::event::{Event, OWNER_COMMANDS, Outcome};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::command::NAMES;
 use agekeep::store::Store;
@@ -16,6 +18,9 @@ use crate::args::{Global, memory_path, path_or_id};
 use crate::output::{self, Pages, Style, StyledLine, plain};
 use crate::render;
 use crate::siem::{self, StreamArgs};
+
+/// Most events whose actors and sessions are compared with a mistyped one.
+const RECENT: usize = 1_000;
 
 #[derive(Args)]
 pub(crate) struct Show {
@@ -46,7 +51,7 @@ pub(crate) struct BlameArgs {
 }
 
 #[derive(Args)]
-pub(crate) struct Grep {
+pub(crate) struct SearchArgs {
     /// A regular expression
     #[arg(allow_hyphen_values = true)]
     pattern: String,
@@ -271,9 +276,9 @@ fn blame_to_lines(found: &Blame) -> Vec<StyledLine> {
     found.lines.iter().map(line).collect()
 }
 
-pub(crate) fn grep(global: &Global, args: &Grep) -> Result<u8> {
+pub(crate) fn search(global: &Global, args: &SearchArgs) -> Result<u8> {
     let mut store = global.open_to_look()?;
-    let search = search(&store, args)?;
+    let search = wanted(&store, args)?;
     let looked = store.grep(&search, &global.context())?;
     output::unless_recorded(&looked.recorded);
     let Matches {
@@ -297,7 +302,7 @@ pub(crate) fn grep(global: &Global, args: &Grep) -> Result<u8> {
     Ok(if lines.is_empty() { NOT_FOUND } else { 0 })
 }
 
-fn search(store: &Store, args: &Grep) -> Result<Search> {
+fn wanted(store: &Store, args: &SearchArgs) -> Result<Search> {
     let mut search = Search::new(&args.pattern);
     search.fixed = args.fixed_strings;
     search.ignore_case = args.ignore_case;
@@ -422,7 +427,35 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
     } else {
         print(global, trial, pages, store.events(&filter)?.take(limit))?
     };
-    Ok(unless_shown(shown || args.limit == Some(0), &filter))
+    let shown = shown || args.limit == Some(0);
+    if !shown {
+        suggest(&mut store, &filter)?;
+    }
+    Ok(unless_shown(shown, &filter))
+}
+
+/// Names the actors and sessions of recent events that a mistyped one may have meant.
+fn suggest(store: &mut Store, filter: &Filter) -> Result<()> {
+    if filter.actor.is_none() && filter.session.is_none() {
+        return Ok(());
+    }
+    let recent = store.events(&Filter::default())?.take(RECENT);
+    let recent: Vec<Event> = recent
+        .map(|entry| entry.map(|entry| entry.event))
+        .collect::<Result<_>>()?;
+    let actors = recent.iter().filter_map(|event| event.actor.as_deref());
+    let sessions = recent.iter().filter_map(|event| event.session.as_deref());
+    for (asked, known) in [
+        (&filter.actor, actors.collect::<BTreeSet<_>>()),
+        (&filter.session, sessions.collect()),
+    ] {
+        let asked = asked.as_deref().filter(|asked| !known.contains(asked));
+        let near = asked.map(|asked| nearest(asked, known.iter().copied()));
+        if let Some(near) = near.as_deref().and_then(<[_]>::first) {
+            output::note(&format!("did you mean {}?", render::quoted(near)));
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
@@ -558,8 +591,12 @@ fn command_name(text: &str) -> Result<String> {
         return Ok(name);
     }
     let known: Vec<&str> = known.copied().collect();
+    let why = match nearest(&name, known.iter().copied())[..] {
+        [near, ..] => format!("no command is called {name:?}; the nearest is {near}"),
+        [] => format!("it is not one of {}", known.join(", ")),
+    };
     Err(Error::Invalid {
         what: "the command",
-        why: format!("it is not one of {}", known.join(", ")),
+        why,
     })
 }

@@ -1,5 +1,5 @@
-//! The verbs for who can open the store: `recipients add`, `rm`, `list`, and `rekey`;
-//! and `keys export`.
+//! The verbs for who can open the store: `members add`, `rm`, `list`; and for keys:
+//! `keys export` and `keys replace`.
 
 use std::fs;
 use std::io::Read;
@@ -21,15 +21,15 @@ use crate::recovery;
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 #[derive(Args)]
-pub(crate) struct Recipients {
+pub(crate) struct Members {
     #[command(subcommand)]
-    verb: RecipientsVerb,
+    verb: MembersVerb,
 }
 
 #[derive(Subcommand)]
-enum RecipientsVerb {
+enum MembersVerb {
     /// Add a reader or an auditor. This is fast, however large the store is
-    Add(AddRecipientArgs),
+    Add(AddMemberArgs),
     /// Remove a member: later commands use new keys, and every live memory is re-encrypted
     Rm {
         /// The member
@@ -40,7 +40,7 @@ enum RecipientsVerb {
 }
 
 #[derive(Args)]
-struct AddRecipientArgs {
+struct AddMemberArgs {
     /// A name for them, without blanks
     name: String,
     /// Their public age key, or the file that holds it, such as `id_ed25519.pub`
@@ -68,22 +68,22 @@ enum RecipientRoleArg {
 }
 
 #[derive(Args)]
-pub(crate) struct RekeyArgs {
+pub(crate) struct ReplaceKeys {
     /// Replace only the keys of memories whose path matches this glob
     #[arg(long, value_name = "GLOB", value_parser = memory_glob)]
     memories: Option<String>,
 }
 
-pub(crate) fn recipients(global: &Global, args: &Recipients) -> Result<u8> {
+pub(crate) fn members(global: &Global, args: &Members) -> Result<u8> {
     match &args.verb {
-        RecipientsVerb::Add(add) => add_member(global, add)?,
-        RecipientsVerb::Rm { name } => remove_member(global, name)?,
-        RecipientsVerb::List => list(global, global.open_for_reading()?.members())?,
+        MembersVerb::Add(add) => add_member(global, add)?,
+        MembersVerb::Rm { name } => remove_member(global, name)?,
+        MembersVerb::List => list(global, global.open_for_reading()?.members())?,
     }
     Ok(0)
 }
 
-pub(crate) fn rekey(global: &Global, args: &RekeyArgs) -> Result<u8> {
+pub(crate) fn replace_keys(global: &Global, args: &ReplaceKeys) -> Result<u8> {
     let mut store = global.open()?;
     let mut bar = Bar::start("memories re-encrypted");
     let mut progress = |done, total| bar.show(done, Some(total));
@@ -98,7 +98,7 @@ pub(crate) fn rekey(global: &Global, args: &RekeyArgs) -> Result<u8> {
     Ok(0)
 }
 
-fn add_member(global: &Global, add: &AddRecipientArgs) -> Result<()> {
+fn add_member(global: &Global, add: &AddMemberArgs) -> Result<()> {
     if add.new {
         output::close_to_others()?;
     }
@@ -238,7 +238,7 @@ fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()>
     Ok(())
 }
 
-// `keys export`: the identities that open one memory with stock age.
+// `keys`: new keys for memories, and the identities that open one memory with stock age.
 
 #[derive(Args)]
 pub(crate) struct KeysArgs {
@@ -254,10 +254,18 @@ enum KeyVerb {
         #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
         memory: String,
     },
+    /// Replace the keys of memories, for example if somebody may know them
+    Replace(ReplaceKeys),
 }
 
-pub(crate) fn export_keys(global: &Global, args: &KeysArgs) -> Result<u8> {
-    let KeyVerb::Export { memory } = &args.verb;
+pub(crate) fn keys(global: &Global, args: &KeysArgs) -> Result<u8> {
+    match &args.verb {
+        KeyVerb::Export { memory } => export_keys(global, memory),
+        KeyVerb::Replace(args) => replace_keys(global, args),
+    }
+}
+
+fn export_keys(global: &Global, memory: &str) -> Result<u8> {
     output::close_to_others()?;
     let mut store = global.open()?;
     let exported = store.export_keys(memory, &global.context())?;

@@ -2,23 +2,19 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::iter;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
-use agekeep::event::Context;
-use agekeep::jsonl::{self, Reply};
 use agekeep::memory_tool::command::Command;
+use agekeep::memory_tool::path::ROOT;
 use agekeep::policy::Limits;
-use agekeep::store::Store;
 use agekeep::store::answer::Refusal;
 use agekeep::{Digest, Text};
 use clap::Args;
 use serde_json::json;
 
 use crate::args::{Global, memory_path};
-use crate::input::{Input, Line, next_line, reader};
-use crate::verbs::{history, init};
+use crate::verbs::history;
 use crate::{output, terminal};
 
 /// A verb that becomes one memory command.
@@ -143,9 +139,9 @@ fn read_error(path: &Path, source: io::Error) -> Error {
 
 #[derive(Args)]
 pub(crate) struct ViewArgs {
-    /// A file or directory below /memories
-    #[arg(default_value = "/memories", value_parser = memory_path)]
-    path: String,
+    /// A file or directory below /memories [default: /memories]
+    #[arg(value_parser = memory_path)]
+    path: Option<String>,
     /// Show only these lines, counted from 1: START:END, START: or START
     #[arg(short = 'L', long, value_name = "RANGE", value_parser = parse_lines, allow_hyphen_values = true)]
     lines: Option<(i64, i64)>,
@@ -153,6 +149,9 @@ pub(crate) struct ViewArgs {
     /// an access
     #[arg(long, value_name = "REV", conflicts_with = "base_sha256")]
     at: Option<String>,
+    /// Print the file unchanged, byte for byte; without a path, print every path
+    #[arg(long, conflicts_with_all = ["lines", "at"])]
+    raw: bool,
     #[command(flatten)]
     base: Precondition,
 }
@@ -160,7 +159,7 @@ pub(crate) struct ViewArgs {
 /// Runs `view`, now or at another moment.
 pub(crate) fn view(global: &Global, args: &ViewArgs) -> Result<u8> {
     match &args.at {
-        Some(at) => history::view_at(global, &args.path, args.lines, at),
+        Some(at) => history::view_at(global, args.path(), args.lines, at),
         None => run(global, args),
     }
 }
@@ -178,16 +177,30 @@ fn parse_lines(text: &str) -> Result<(i64, i64), String> {
     }
 }
 
+impl ViewArgs {
+    fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or(ROOT)
+    }
+}
+
 impl MemoryVerb for ViewArgs {
     fn command(&self, _: &Limits) -> Result<Command> {
+        if self.raw {
+            let path = self.path.clone();
+            return Ok(Command::Read { path });
+        }
         Ok(Command::View {
-            path: self.path.clone(),
+            path: self.path().to_owned(),
             range: self.lines,
         })
     }
 
     fn base(&self) -> &Precondition {
         &self.base
+    }
+
+    fn is_raw(&self) -> bool {
+        self.raw && self.path.is_some()
     }
 }
 
@@ -216,7 +229,7 @@ impl MemoryVerb for Create {
 }
 
 #[derive(Args)]
-pub(crate) struct StrReplace {
+pub(crate) struct Edit {
     /// The file
     #[arg(value_parser = memory_path)]
     path: String,
@@ -235,7 +248,7 @@ pub(crate) struct StrReplace {
     base: Precondition,
 }
 
-impl MemoryVerb for StrReplace {
+impl MemoryVerb for Edit {
     fn command(&self, _: &Limits) -> Result<Command> {
         Ok(Command::StrReplace {
             path: self.path.clone(),
@@ -368,82 +381,4 @@ impl MemoryVerb for Write {
     fn base(&self) -> &Precondition {
         &self.base
     }
-}
-
-// `tool`: memory-tool calls as JSON, one on each line, each answered with one line, in order.
-
-/// Most calls that are answered together.
-const LINES_MAX: usize = 64;
-
-#[derive(Args)]
-pub(crate) struct ToolArgs {
-    /// Make the store first if there is none
-    #[arg(long)]
-    init: bool,
-    /// Files to read the calls from; `-` or none is standard input
-    files: Vec<PathBuf>,
-}
-
-pub(crate) fn tool(global: &Global, args: &ToolArgs) -> Result<u8> {
-    let mut store = init::open_or_make(global, args.init)?;
-    let mut defaults = global.context();
-    // These are the calls of an agent, and not of the person at this machine.
-    defaults.actor = global.agent();
-    defaults.door = Some("tool");
-    let stdin = [PathBuf::from("-")];
-    let files = if args.files.is_empty() {
-        &stdin[..]
-    } else {
-        &args.files
-    };
-    let mut failed = None;
-    for path in files {
-        if path == Path::new("-") {
-            terminal::tell_what_is_awaited("memory-tool calls, a JSON object on each line");
-        }
-        let mut input = reader(path)?;
-        while let Some(replies) = answer_waiting(&mut store, &mut input, path, &defaults)? {
-            for reply in replies {
-                failed = failed.or(reply.unrecorded);
-                if !output::json(&reply)? {
-                    return Ok(failed.unwrap_or(0));
-                }
-            }
-        }
-    }
-    Ok(failed.unwrap_or(0))
-}
-
-/// Answers the next line, and those that arrive before its command is durable: calls that wait at
-/// the same time become durable together. `None` after the last line.
-fn answer_waiting(
-    store: &mut Store,
-    input: &mut Input,
-    path: &Path,
-    defaults: &Context,
-) -> Result<Option<Vec<Reply>>> {
-    let bytes_max = store.limits().request_bytes;
-    let mut first = next_line(input, path, bytes_max)?;
-    if first.is_none() {
-        return Ok(None);
-    }
-    let mut too_long = None;
-    let lines = iter::from_fn(|| {
-        let line = match first.take() {
-            None if input.is_line_ready() => {
-                next_line(input, path, bytes_max).expect("a line that is ready is in memory")
-            }
-            first => first,
-        };
-        match line? {
-            Line::Whole(line) => Some(line),
-            Line::TooLong(max) => {
-                too_long = Some(max);
-                None
-            }
-        }
-    });
-    let mut replies = jsonl::answer(store, lines.fuse().take(LINES_MAX), defaults);
-    replies.extend(too_long.map(jsonl::too_long));
-    Ok(Some(replies))
 }

@@ -195,7 +195,7 @@ fn show_removed(global: &Global, removed: &Removed) -> Result<()> {
          Earlier commits by {name} stay valid.\n\
          With the key {key}, {name} can still write to a copy of the store, but agekeep refuses every\n\
          commit signed with it after this event, and `agekeep verify` reports it.\n\
-         This does not change what {name} can read: see `agekeep recipients`.",
+         This does not change what {name} can read: see `agekeep members list`.",
         event = meta.event,
     );
     if *oneself {

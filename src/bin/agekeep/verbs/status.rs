@@ -228,7 +228,7 @@ fn was_open(what: String) -> Advice {
     Advice {
         id: "loose-permissions",
         what,
-        fix: "run `agekeep rekey` if somebody else may have read the keyring together with an \
+        fix: "run `agekeep keys replace` if somebody else may have read the keyring together with an \
              identity"
             .into(),
     }
@@ -242,8 +242,8 @@ fn readers(store: &Store) -> Option<Advice> {
     (readers.count() == 1).then(|| Advice {
         id: "one-reader",
         what: "there is only one reader: if that identity is lost, every memory is lost".into(),
-        fix: "add another with `agekeep recipients add NAME RECIPIENT`, or one for a safe with \
-              `agekeep recipients add recovery --new`"
+        fix: "add another with `agekeep members add NAME RECIPIENT`, or one for a safe with \
+              `agekeep members add recovery --new`"
             .into(),
     })
 }
