@@ -195,6 +195,14 @@ fn small_store() -> Home {
         &["erase", "gone.md", "--yes", "--reason", "request 1"],
         &["members", "add", "ana", "--new", "--role", "auditor"],
         &["checkpoint", "--out", "then.note"],
+        &["policy", "set", "redaction.mode", "off"],
+        &[
+            "create",
+            "keys.md",
+            "--text",
+            "postgres://app:S3cur3Pl4n_526@db.internal/app\n",
+        ],
+        &["policy", "set", "redaction.mode", "redact"],
     ] {
         help(&home, args);
     }
