@@ -170,7 +170,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         &[
             "src/bin/agekeep/input.rs",
             "src/bin/agekeep/verbs/memory.rs",
-            "src/bin/agekeep/verbs/redact.rs",
+            "src/bin/agekeep/verbs/rules.rs",
         ],
     ),
     // Ciphertext and its plaintext meet in one place each.

@@ -269,7 +269,7 @@ fn every_example_of_a_topic_ends_as_it_says() {
         };
         assert!(text.lines().count() <= 40, "{topic} is a screen and a half");
         for line in text.lines().filter(|_| topic != "options") {
-            assert!(line.chars().count() <= 82, "{topic}: {line}");
+            assert!(line.chars().count() <= 80, "{topic}: {line}");
         }
         if topic != "options" {
             assert!(examples(text).len() >= 2, "{topic}");
@@ -366,6 +366,16 @@ fn a_mistyped_word_is_told_the_nearest() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains(word), "{args:?}: {said}");
         assert_eq!(stdout(&output), "", "{args:?}");
+    }
+    help(&home, &["view", "--actor", "olga", "--session", "s-night"]);
+    for (args, word) in [
+        (["log", "--actor", "olg"], "olga"),
+        (["log", "--session", "s-nihgt"], "s-night"),
+    ] {
+        let output = home.run(&args);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(4), "{args:?}: {said}");
+        assert!(said.contains(&format!("did you mean {word}?")), "{said}");
     }
     for args in [
         &["help", "qqqqqqqq"][..],

@@ -21,7 +21,7 @@ use crate::verbs::{
 };
 use crate::{environment, help, mcp, output, terminal};
 
-/// The memory of an AI agent: every command a signed commit, every byte encrypted with age.
+/// The memory of an AI agent, as signed commits encrypted with age.
 #[derive(Parser)]
 #[command(
     name = "agekeep",
@@ -31,12 +31,12 @@ use crate::{environment, help, mcp, output, terminal};
     disable_help_subcommand = true
 )]
 pub(crate) struct Cli {
-    #[command(flatten)]
-    global: Global,
     /// Print help; `agekeep help options` lists the options of every verb
     #[arg(short, long, global = true, action = ArgAction::Help)]
     #[allow(dead_code)] // clap answers it
     help: Option<bool>,
+    #[command(flatten)]
+    global: Global,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -326,13 +326,17 @@ fn carry_out(global: Global, verb: Verb) -> Result<u8> {
 /// Answers a command line that does not parse, or that asks for help.
 pub(crate) fn misused(error: &clap::Error) -> u8 {
     use clap::error::ErrorKind::{
-        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,
+        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion, MissingSubcommand,
     };
     let code = if error.use_stderr() { USAGE } else { 0 };
     match error.kind() {
         DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
             // If the output is closed, there is nobody left to tell.
             let _ = error.print();
+        }
+        // Variables of the environment count as arguments for clap.
+        MissingSubcommand if environment::typed_nothing() => {
+            output::usage(&help::command().render_help().to_string(), false);
         }
         _ => output::usage(&error.to_string(), environment::typed_json()),
     }

@@ -89,6 +89,11 @@ pub(super) fn typed_json() -> bool {
     options.any(|word| word == "--json")
 }
 
+/// Tells whether the command line is the program's name alone.
+pub(super) fn typed_nothing() -> bool {
+    env::args_os().len() <= 1
+}
+
 /// Returns the name by which this program was called.
 pub(super) fn called() -> String {
     let called = env::args_os().next().unwrap_or_default();

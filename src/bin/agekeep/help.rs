@@ -58,12 +58,12 @@ pub(crate) fn command() -> Command {
             command = command.mut_subcommand(name, |verb| verb.after_help(text));
         }
     }
-    let topics = TOPICS.map(|(name, _)| name).join(", ");
+    let topics = TOPICS.map(|(name, _)| name).join(" ");
     command
         .help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}")
         .after_help(format!(
             "{}\nMore help\n  agekeep help VERB   what a verb does, with examples\n  agekeep help \
-             TOPIC  {topics},\n                      {OPTIONS}",
+             TOPIC  {topics}\n                      {OPTIONS}",
             list.trim_start()
         ))
 }

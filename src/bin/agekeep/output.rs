@@ -148,6 +148,13 @@ pub(super) fn note(text: &str) {
     complain(text);
 }
 
+/// Prints a note for a person at a terminal, and for no program.
+pub(super) fn note_to_person(text: &str) {
+    if io::stderr().is_terminal() {
+        note(text);
+    }
+}
+
 /// Writes a number of things in words.
 pub(super) fn counted(count: u64, what: &str) -> String {
     match (count, what) {

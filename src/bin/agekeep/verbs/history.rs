@@ -357,9 +357,6 @@ fn pages(global: &Global, lines: Vec<StyledLine>) -> Result<u8> {
 // `log`: who did what and when, newest first; and `access`: who read a memory.
 
 #[derive(Args)]
-#[command(after_help = "\
-by= is who the caller said it was: a claim. signed-by= is whose key signed the event: proof.
-Where there is nothing of that path, memory, actor or session, the exit code is 4.")]
 pub(crate) struct Log {
     /// Only events about what was ever at this path or below it, through renames, or about the
     /// memory of this id
@@ -428,7 +425,7 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
         print(global, trial, pages, store.events(&filter)?.take(limit))?
     };
     let shown = shown || args.limit == Some(0);
-    if !shown {
+    if !shown && !global.json {
         suggest(&mut store, &filter)?;
     }
     Ok(unless_shown(shown, &filter))

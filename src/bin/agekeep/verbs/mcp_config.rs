@@ -27,9 +27,6 @@ use crate::{output, terminal};
 const NAME_CHARACTERS_MAX: usize = 40;
 
 #[derive(Args)]
-#[command(after_help = "\
-Standard output has the text for the client's file, and standard error says where that file is. This edits
-nothing. The paths come from the global options and are made absolute.")]
 pub(crate) struct McpConfig {
     /// The MCP client that will use the store
     #[arg(long, value_name = "CLIENT", value_parser = PossibleValuesParser::new(CLIENTS.map(|row| row.id)))]

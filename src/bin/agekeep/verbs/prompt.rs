@@ -11,9 +11,6 @@ use crate::args::Global;
 use crate::output;
 
 #[derive(Args)]
-#[command(after_help = "\
-The text is for the system prompt of an agent that has the memory tool. `agekeep mcp` tells its clients
-the same by itself. It is about no store in particular, unless --for-store is given.")]
 pub(crate) struct Prompt {
     /// How the model calls its memory: MCP tools such as `memory_view`, or one tool `memory` with
     /// commands

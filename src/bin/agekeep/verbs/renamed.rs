@@ -1,6 +1,5 @@
 //! The names that verbs had before, hidden for one version: each works as it did.
 
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use agekeep::error::Result;
@@ -30,7 +29,7 @@ pub(crate) enum Renamed {
     Read(memory::Read),
 }
 
-/// What `redact` did besides the destruction.
+// What `redact` did besides the destruction; a doc comment would replace the help of `redact`.
 #[derive(Subcommand)]
 pub(crate) enum RenamedRedact {
     /// List the rules; with --json also their shapes
@@ -98,7 +97,5 @@ pub(crate) fn run_redact(global: &Global, verb: &RenamedRedact) -> Result<u8> {
 
 /// Tells a person, and no program, the name of today.
 fn is_called_now(old: &str, new: &str) {
-    if io::stderr().is_terminal() {
-        output::note(&format!("note: `{old}` is called `{new}` now"));
-    }
+    output::note_to_person(&format!("note: `{old}` is called `{new}` now"));
 }

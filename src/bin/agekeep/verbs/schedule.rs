@@ -22,10 +22,6 @@ use crate::{output, terminal};
 const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];
 
 #[derive(Args)]
-#[command(after_help = "\
-This only prints. The paths come from the global options and are made absolute; AGEKEEP_PASSPHRASE_FILE is
-included. Give the sweeper keys of its own: an auditor's identity, and a signing key that may do this and
-little else (`agekeep signers add sweeper KEY --role sweeper`).")]
 pub(crate) struct Schedule {
     #[command(subcommand)]
     form: Scheduler,

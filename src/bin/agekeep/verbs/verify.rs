@@ -20,10 +20,6 @@ const INCOMPLETE: u8 = 3;
 const UNTIDY: u8 = 14;
 
 #[derive(Args)]
-#[command(after_help = "\
-Exit codes: 0 everything was checked and is in order; 13 something was tampered with or is damaged;
-3 nothing was, and this copy or role could not check everything; 14 only local settings of git or
-files that nobody needs are not in order.")]
 pub(crate) struct Verify {
     /// Verify from the first event, also what an earlier run verified
     #[arg(long)]
