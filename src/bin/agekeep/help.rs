@@ -1,6 +1,8 @@
 //! Help: the list of verbs in groups, what stands below the help of a verb, and topics. The texts are
 //! files in `help/`.
 
+use std::fmt::Write as _;
+
 use agekeep::error::{Result, nearest};
 use clap::error::ErrorKind;
 use clap::{Args, Command, CommandFactory};
@@ -53,7 +55,7 @@ pub(crate) fn command() -> Command {
             };
             let about = verb.get_about().map(ToString::to_string);
             let about = about.unwrap_or_default();
-            list += &format!("  {name:<NAME_WIDTH$} {about}\n");
+            let _ = writeln!(list, "  {name:<NAME_WIDTH$} {about}");
             let text = below(verb, text);
             command = command.mut_subcommand(name, |verb| verb.after_help(text));
         }

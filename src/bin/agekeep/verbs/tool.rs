@@ -101,7 +101,8 @@ impl Shown {
         }
         let mut agekeep = terminal::quoted(&environment::called());
         if let Some(store) = &global.store {
-            agekeep += &format!(" -C {}", terminal::quoted(&store.display().to_string()));
+            agekeep.push_str(" -C ");
+            agekeep.push_str(&terminal::quoted(&store.display().to_string()));
         }
         output::line(&format!(
             "\n{}: {} done, {} refused. Look at them next:\n  {agekeep} log\n  {agekeep} \
