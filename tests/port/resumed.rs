@@ -11,8 +11,8 @@ use crate::port::place::{Place, Tree, text, texts, tree};
 use crate::port::targets::{mounted, unmount};
 use crate::support::{stderr, stdout};
 
-/// Enough that an import takes its time.
-const FILES: usize = 3_000;
+/// Enough that an import is not done while nobody reads what it says: a pipe holds some hundred lines.
+const FILES: usize = 2_000;
 /// How often it is cut off.
 const CUTS: usize = 4;
 

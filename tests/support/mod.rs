@@ -24,6 +24,29 @@ pub(crate) fn every(usual: usize) -> usize {
     if tests_wanted() == "all" { 1 } else { usual }
 }
 
+/// Where homes are made: in memory, where a sync costs nothing, if there is room and programs may be run
+/// there. No test depends on a real disk: what a loss of power leaves is made from a recording.
+fn ground() -> PathBuf {
+    const ROOM_BYTES: u64 = 4 << 30;
+    let memory = Path::new("/dev/shm");
+    let Ok(found) = rustix::fs::statvfs(memory) else {
+        return std::env::temp_dir();
+    };
+    let is_set = std::env::var_os("TMPDIR").is_some();
+    let runs = !found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC);
+    let has_room = found.f_bavail * found.f_frsize >= ROOM_BYTES;
+    if !is_set && runs && has_room {
+        memory.to_owned()
+    } else {
+        std::env::temp_dir()
+    }
+}
+
+/// An empty folder for a store and what is beside it.
+pub(crate) fn folder() -> TempDir {
+    TempDir::new_in(ground()).expect("a temporary folder")
+}
+
 /// A fake home with a store in it.
 pub(crate) struct Home {
     folder: TempDir,
@@ -32,8 +55,7 @@ pub(crate) struct Home {
 impl Home {
     /// An empty home folder.
     pub(crate) fn empty() -> Self {
-        let folder = TempDir::new().expect("a temporary folder");
-        Self { folder }
+        Self { folder: folder() }
     }
 
     /// An empty home folder within another.
