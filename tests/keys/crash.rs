@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::keys::team::Team;
-use crate::support::{every, has_peer, stderr, stdout};
+use crate::support::{Home, every, has_peer, stderr, stdout};
 
 const CALLS: [&str; 10] = [
     "write",
@@ -169,7 +169,9 @@ fn a_removal_that_was_cut_off_goes_on_where_it_was() {
     if !has_peer("strace", "that a removal goes on where it was") {
         return;
     }
-    let team = Team::new();
+    let team = Team {
+        home: Home::with_store_on_disk(),
+    };
     team.add("bob", "reader");
     let calls: String = (0..900)
         .map(|n| format!("{{\"command\":\"create\",\"path\":\"/memories/{n}.md\",\"file_text\":\"text {n}\\n\"}}\n"))

@@ -25,7 +25,7 @@ pub(crate) fn every(usual: usize) -> usize {
 }
 
 /// Where homes are made: in memory, where a sync costs nothing, if there is room and programs may be run
-/// there. No test depends on a real disk: what a loss of power leaves is made from a recording.
+/// there. Few tests depend on a real disk: what a loss of power leaves is made from a recording.
 fn ground() -> PathBuf {
     const ROOM_BYTES: u64 = 4 << 30;
     let memory = Path::new("/dev/shm");
@@ -71,19 +71,23 @@ impl Home {
 
     /// A home folder with keys and a store.
     pub(crate) fn with_store() -> Self {
-        Self::made_by(&["init"])
+        Self::empty().made_by(&["init"])
+    }
+
+    /// As [`Self::with_store`], where a sync takes its time and files are no memory.
+    pub(crate) fn with_store_on_disk() -> Self {
+        Self::empty_in(&std::env::temp_dir()).made_by(&["init"])
     }
 
     /// A home folder with keys and a store for trials, which records the times of `--now`.
     pub(crate) fn with_trial_store() -> Self {
-        Self::made_by(&["init", "--trial"])
+        Self::empty().made_by(&["init", "--trial"])
     }
 
-    fn made_by(init: &[&str]) -> Self {
-        let home = Self::empty();
-        let made = home.run(init);
+    fn made_by(self, init: &[&str]) -> Self {
+        let made = self.run(init);
         assert!(made.status.success(), "{}", stderr(&made));
-        home
+        self
     }
 
     pub(crate) fn path(&self) -> &Path {
