@@ -17,7 +17,6 @@ use agekeep::store::answer::Answer;
 use agekeep::store::{Identity, Keys, Queue, SigningKey, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 fn fresh(folder: &Path) -> Store {
     let keys = Keys {
@@ -75,7 +74,7 @@ proptest! {
         inputs in prop::collection::vec(any_command(), 1..40),
         sizes in prop::collection::vec(1..9usize, 40),
     ) {
-        let folder = TempDir::new().expect("a temporary folder");
+        let folder = crate::support::folder();
         let mut alone = fresh(&folder.path().join("alone"));
         let mut together = fresh(&folder.path().join("together"));
         let calls: Vec<_> = inputs.into_iter().map(command).collect();
@@ -107,7 +106,7 @@ fn check_git(store: &Path, commits: usize) {
 
 #[test]
 fn threads_share_a_store_and_each_gets_its_own_answer() {
-    let folder = TempDir::new().expect("a temporary folder");
+    let folder = crate::support::folder();
     let path = folder.path().join("store");
     let queue = Queue::new(fresh(&path));
     let events = Mutex::new(Vec::new());

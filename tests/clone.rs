@@ -162,7 +162,7 @@ fn a_forgery_in_history_is_found_in_a_clone_by_the_same_findings() {
         "chain-trailer-wrong",
     ] {
         let scenario = Scenario::read(name);
-        let home = scenario.home(true);
+        let home = scenario.home();
         let clone = clone(&home, "--mirror", "clone");
         copy_keyring(&home, &clone.join("keyring"), &KEYRING);
         let expected: Vec<String> = scenario.expect.into_iter().collect();

@@ -18,7 +18,6 @@ use agekeep::store::{Identity, Keys, SigningKey, Store};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 const SEED: u64 = 20_260_728;
 const PROCESSES: usize = 8;
@@ -138,7 +137,7 @@ type Exchange = (Value, Value);
 fn check_replay(mut exchanges: Vec<Exchange>, store: &mut Store) {
     let number = |answer: &Value| answer["meta"]["event"].as_u64();
     exchanges.sort_by_key(|(_, answer)| number(answer));
-    let folder = TempDir::new().expect("a temporary folder");
+    let folder = crate::support::folder();
     let mut replay = fresh(&folder.path().join("store"));
     for (index, (call, got)) in exchanges.iter().enumerate() {
         assert_eq!(number(got), Some(index as u64 + 1), "{call} → {got}");

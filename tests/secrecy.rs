@@ -100,7 +100,7 @@ fn files(folder: &Path) -> Vec<Piece> {
 
 /// Every object of a copy of the store that stock git has packed.
 fn packed(home: &Home) -> Piece {
-    let copy = tempfile::tempdir().expect("a folder");
+    let copy = crate::support::folder();
     let mut cp = Process::new("cp");
     cp.arg("-a").arg(home.store()).arg(copy.path());
     ok(&feed(cp, b""));

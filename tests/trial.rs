@@ -262,7 +262,7 @@ fn an_ordinary_store_is_none() {
 
 #[test]
 fn the_library_tells_which_it_is() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = crate::support::folder();
     let keys = || Keys {
         identity: Identity::generate(),
         signing_key: Some(SigningKey::generate()),

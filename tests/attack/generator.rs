@@ -16,8 +16,8 @@ use crate::attack::plant;
 use crate::attack::scene::Scene;
 use crate::support::{Home, tests_wanted};
 
-/// How many cases are sampled: a minute on one core.
-const SAMPLE: usize = 60;
+/// How many cases are sampled: half a minute on one core.
+const SAMPLE: usize = 40;
 const SEED: u64 = 20;
 /// No honest command takes longer on a machine that does nothing else.
 const SLOW: Duration = Duration::from_secs(2);

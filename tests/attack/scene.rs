@@ -56,7 +56,7 @@ impl Scene {
     }
 
     fn make() -> Self {
-        let kept = TempDir::new().expect("a folder");
+        let kept = crate::support::folder();
         let mut past = Past::begin(kept.path());
         past.live_through();
         let Past { home, moments, .. } = past;

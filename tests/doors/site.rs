@@ -39,7 +39,7 @@ impl Site {
 
     /// With nothing in its home.
     pub(crate) fn empty(name: &str) -> Self {
-        let folder = TempDir::new().expect("a temporary folder");
+        let folder = crate::support::folder();
         let root = folder.path().canonicalize().expect("there");
         let (home, bin) = (root.join("home").join(name), root.join("bin").join(name));
         fs::create_dir_all(&home).expect("makes a folder");

@@ -1,7 +1,7 @@
 //! Every moment at which a recording can be cut off, and every way.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeSet, HashMap};
+use std::mem;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -18,8 +18,10 @@ use crate::support::{Home, tests_wanted};
 pub(crate) const SEED: u64 = 8;
 /// Failures after which no more are looked for.
 const FAILURES_MAX: usize = 5;
-/// Steps before and after a sync or an answer that are always cut off.
+/// Steps before and after a sync or an answer that are cut off before any others.
 const AROUND: usize = 1;
+/// Moments of each kind that a sample has: between two steps of the same kinds.
+const OF_EACH_KIND: usize = 3;
 /// Of each other boot's identifier as `/proc/sys/kernel/random/boot_id` has it.
 const OTHER_BOOT: &[u8; 36] = b"00000000-dead-4bee-8000-000000000000";
 
@@ -73,6 +75,7 @@ impl Story {
         let failures = failures
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
+        eprintln!("fault: {}: {tried} cuts, of the seed {SEED}", self.name);
         assert!(
             failures.is_empty(),
             "{}: {} of {tried} cuts failed:\n{}",
@@ -104,11 +107,19 @@ impl Story {
             })
         };
         dice.shuffle(&mut all);
-        // One way at least for each moment near a commit point, then whatever comes.
-        let mut seen = BTreeSet::new();
-        let (mut chosen, rest): (Vec<_>, Vec<_>) = all
-            .into_iter()
-            .partition(|(at, way)| near(*at) && matches!(way, Way::Lost(..)) && seen.insert(*at));
+        // One way at least for moments near a commit point, some of them between each two kinds of
+        // step, then whatever comes.
+        let kind = |at: usize| steps.get(at).map(mem::discriminant);
+        let (mut seen, mut of_kind) = (BTreeSet::new(), HashMap::new());
+        let (mut chosen, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(at, way)| {
+            if !near(*at) || !matches!(way, Way::Lost(..)) || !seen.insert(*at) {
+                return false;
+            }
+            let between = (at.checked_sub(1).and_then(kind), kind(*at));
+            let count: &mut usize = of_kind.entry(between).or_default();
+            *count += 1;
+            *count <= OF_EACH_KIND || is_long_run()
+        });
         let more = sample.saturating_sub(chosen.len());
         chosen.extend(rest.into_iter().take(more));
         chosen.sort_by_key(|(at, _)| *at);
@@ -128,7 +139,7 @@ impl Story {
             "{}: no journal tells of its boot",
             self.name
         );
-        let home = Home::empty_in(&ground());
+        let home = Home::empty();
         image.write_to(home.path());
         home
     }
@@ -245,11 +256,11 @@ fn work(receiver: &Mutex<Receiver<Job>>, failures: &Mutex<Vec<String>>) {
             .unwrap_or_else(PoisonError::into_inner)
             .recv();
         let Ok(job) = job else { return };
-        let home = Home::empty_in(&ground());
+        let home = Home::empty();
         job.image.write_to(home.path());
         if let Err(why) = check(&home, &job.states) {
             // As it was before anything was opened.
-            let kept = Home::empty_in(&ground()).keep();
+            let kept = Home::empty().keep();
             job.image.write_to(&kept);
             let failure = format!("- {}: {why}\n  kept in {}", job.when, kept.display());
             failures
@@ -258,13 +269,6 @@ fn work(receiver: &Mutex<Receiver<Job>>, failures: &Mutex<Vec<String>>) {
                 .push(failure);
         }
     }
-}
-
-/// Where a sync costs nothing, if there is such a place.
-pub(crate) fn ground() -> PathBuf {
-    let memory = PathBuf::from("/dev/shm");
-    let works = tempfile::TempDir::new_in(&memory).is_ok();
-    if works { memory } else { std::env::temp_dir() }
 }
 
 impl Image {

@@ -9,11 +9,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::fault::check::check;
-use crate::fault::cuts::{ground, is_long_run};
+use crate::fault::cuts::is_long_run;
 use crate::fault::disk::Image;
 use crate::fault::image::read;
 use crate::fault::story::{Effect, State, Task, carry_out, new_store};
-use crate::support::{Home, complaints, feed, has_peer, stderr, stdout};
+use crate::support::{Home, complaints, every, feed, has_peer, stderr, stdout};
 
 /// Calls that change a disk, or make it sure.
 const CALLS: [&str; 12] = [
@@ -51,7 +51,7 @@ struct Fault<'a> {
 
 /// A command of each kind, and what it is given to.
 fn cases() -> Vec<Case> {
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let empty = read(home.path());
     let state = new_store(&home);
     let tasks = [
@@ -146,7 +146,7 @@ fn may_fail(call: &str, line: &str) -> bool {
 
 impl Case {
     fn home(&self) -> Home {
-        let home = Home::empty_in(&ground());
+        let home = Home::empty();
         self.image.write_to(home.path());
         home
     }
@@ -237,7 +237,7 @@ fn whatever_call_fails_a_command_happened_if_and_only_if_it_says_so() {
     let cases = cases();
     let all = cases.iter().flat_map(faults);
     // Of all commands together, a sample meets every kind of call and every error.
-    let faults: Vec<Fault<'_>> = all.step_by(if is_long_run() { 1 } else { 4 }).collect();
+    let faults: Vec<Fault<'_>> = all.step_by(every(4)).collect();
     assert!(faults.len() > 60, "only {} faults", faults.len());
     let failures = all_at_once(&faults, |fault| {
         fault

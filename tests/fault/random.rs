@@ -1,6 +1,6 @@
 //! Commands by a dice.
 
-use crate::fault::cuts::{SEED, ground, is_long_run};
+use crate::fault::cuts::{SEED, is_long_run};
 use crate::fault::dice::Dice;
 use crate::fault::story::{State, Story, Task, new_store};
 use crate::support::{Home, has_peer};
@@ -36,7 +36,7 @@ fn next(state: &State, dice: &mut Dice) -> Task {
 
 /// A store at random work: sessions and single commands in turn.
 fn random_story(seed: u64) -> (Home, Story) {
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let mut state = new_store(&home);
     let mut story = Story::new(&format!("random {seed}"), &home, state.clone());
     let (mut dice, mut count) = (Dice::new(seed), 0);

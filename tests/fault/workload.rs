@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::fault::cuts::{ground, is_long_run};
+use crate::fault::cuts::is_long_run;
 use crate::fault::story::{Effect, State, Story, Task, carry_out, new_store};
 use crate::support::{Home, has_peer};
 
@@ -37,7 +37,7 @@ fn init_is_whole_or_was_not() {
     if !has_strace() {
         return;
     }
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let mut story = Story::new("init", &home, State::default());
     story.one_by_one(
         &home,
@@ -54,7 +54,7 @@ fn a_process_for_each_command_keeps_what_it_answered() {
     if !has_strace() {
         return;
     }
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let state = new_store(&home);
     let mut story = Story::new("one by one", &home, state);
     let restored = put("/memories/e/x.md", "x\n");
@@ -82,7 +82,7 @@ fn an_erasure_is_whole_or_did_not_happen() {
     if !has_strace() {
         return;
     }
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let state = carry_out(&home, &new_store(&home), &some_of_each());
     let mut story = Story::new("erasure", &home, state);
     let args = ["erase", "/memories/e/y.md", "--reason", "asked", "--yes"];
@@ -101,7 +101,7 @@ fn a_change_of_keys_is_for_all_or_for_none() {
     if !has_strace() {
         return;
     }
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let state = carry_out(&home, &new_store(&home), &some_of_each());
     let mut story = Story::new("change of keys", &home, state);
     let forgotten = [
@@ -127,7 +127,7 @@ fn a_session_keeps_what_it_answered() {
     if !has_strace() {
         return;
     }
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let state = new_store(&home);
     let mut story = Story::new("session", &home, state);
     story.in_session(&home, &some_of_each(), false, &[]);
@@ -164,7 +164,7 @@ fn a_checkpoint_loses_nothing() {
     if !has_strace() {
         return;
     }
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let mut state = carry_out(&home, &new_store(&home), &some_of_each());
     let (first, mut count) = (journal(&home), 0);
     while journal(&home) == first {
@@ -172,7 +172,7 @@ fn a_checkpoint_loses_nothing() {
         count += 1;
     }
     // Once more, until it is about to happen.
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let mut state = carry_out(&home, &new_store(&home), &some_of_each());
     for number in 0..count - 1 {
         state = carry_out(&home, &state, &big(number));
@@ -191,7 +191,7 @@ fn a_recovery_that_is_cut_off_starts_over() {
     if !has_strace() {
         return;
     }
-    let home = Home::empty_in(&ground());
+    let home = Home::empty();
     let state = new_store(&home);
     let mut story = Story::new("before", &home, state);
     story.in_session(&home, &some_of_each(), false, &[]);
@@ -217,7 +217,7 @@ fn a_sync_that_failed_is_not_believed_when_it_is_tried_again() {
     let mut failed = 0;
     let last = if is_long_run() { 9 } else { 3 };
     for number in 1..=last {
-        let home = Home::empty_in(&ground());
+        let home = Home::empty();
         let state = carry_out(&home, &new_store(&home), &some_of_each());
         let mut story = Story::new(&format!("failed sync {number}"), &home, state);
         let tasks = [
@@ -247,7 +247,7 @@ fn killed_and_gone_on_with(call: &str, last: usize, fails: bool) {
         return;
     }
     for number in 1..=last {
-        let home = Home::empty_in(&ground());
+        let home = Home::empty();
         let state = carry_out(&home, &new_store(&home), &some_of_each());
         let mut story = Story::new(&format!("killed at {call} {number}"), &home, state);
         let kill = format!("inject={call}:signal=KILL:when={number}");

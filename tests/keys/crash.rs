@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::keys::team::Team;
-use crate::support::{every, has_peer, stderr, stdout};
+use crate::support::{Home, every, has_peer, stderr, stdout};
 
 const CALLS: [&str; 10] = [
     "write",
@@ -116,10 +116,11 @@ fn check(team: &Team, args: &[&str], run: &Output, when: &str) {
 
 fn killed_at_each_call(team: &Team, aside: &Path, args: &[&str]) {
     keep(team, aside);
-    let (what, step) = ("signal=KILL", every(4));
+    let (what, step) = ("signal=KILL", every(8));
     let mut cuts = 0;
     for (nth, call) in CALLS.into_iter().enumerate() {
-        for number in (1 + nth % step..).step_by(step) {
+        // Of each call an early one, however few there are.
+        for number in (1 + nth % step.min(2)..).step_by(step) {
             let run = injected(team, args, call, &format!("{what}:when={number}"));
             let when = format!("{args:?} with {what} at {call} {number}");
             let ended = run.status.success();
@@ -168,7 +169,9 @@ fn a_removal_that_was_cut_off_goes_on_where_it_was() {
     if !has_peer("strace", "that a removal goes on where it was") {
         return;
     }
-    let team = Team::new();
+    let team = Team {
+        home: Home::with_store_on_disk(),
+    };
     team.add("bob", "reader");
     let calls: String = (0..900)
         .map(|n| format!("{{\"command\":\"create\",\"path\":\"/memories/{n}.md\",\"file_text\":\"text {n}\\n\"}}\n"))

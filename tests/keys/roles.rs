@@ -9,10 +9,12 @@ use agekeep::store::Identity;
 
 use crate::keys::team::Team;
 use crate::support::forge::private;
-use crate::support::{feed, has_peer, stderr, stdout};
+use crate::support::{every, feed, has_peer, stderr, stdout};
 
-/// Commands, and how each ends for a reader, an auditor and a stranger.
-const VERBS: [(&[&str], [i32; 3]); 24] = [
+/// A command, and how it ends for a reader, an auditor and a stranger.
+type Verb = (&'static [&'static str], [i32; 3]);
+
+const VERBS: [Verb; 24] = [
     (&["status"], [0, 0, 12]),
     (&["log", "-n", "2"], [0, 0, 12]),
     (&["log", "/memories/a.md"], [0, 0, 12]),
@@ -76,6 +78,13 @@ struct Person {
 }
 
 impl Kind {
+    /// Every verb for the first kind. Of the others each tries some, all of which are every verb again.
+    fn verbs(self) -> Vec<Verb> {
+        let step = if self == Self::X25519 { 1 } else { every(4) };
+        let verbs = VERBS.iter().skip(self as usize % step);
+        verbs.step_by(step).copied().collect()
+    }
+
     fn make(self, team: &Team, name: &str) -> Person {
         let identity = team.home.path().join(format!("{self:?}-{name}"));
         let ssh = |args: &[&str]| {
@@ -144,9 +153,9 @@ impl Person {
         feed(command, b"")
     }
 
-    /// Runs every verb, each of which has to end as for this role.
-    fn tries_everything(&self, team: &Team, who: &str, role: usize) {
-        for (number, (args, codes)) in VERBS.iter().enumerate() {
+    /// Runs these verbs, each of which has to end as for this role.
+    fn tries(&self, verbs: &[Verb], team: &Team, who: &str, role: usize) {
+        for (number, (args, codes)) in verbs.iter().enumerate() {
             let (name, path) = (
                 format!("{who}-{number}"),
                 format!("/memories/{who}-{number}.md"),
@@ -184,20 +193,21 @@ fn each_role_can_do_what_it_is_for_and_no_more() {
     let team = Team::new();
     team.create("a.md", "a canary in here\n");
     for kind in KINDS {
+        let verbs = kind.verbs();
         for (role, word) in [(0, "reader"), (1, "auditor")] {
             let who = format!("{kind:?}-{word}");
             let person = kind.make(&team, word);
             let add = ["recipients", "add", &who, &person.recipient, "--role", word];
             let added = team.run_with_plugins(&add);
             assert!(added.status.success(), "{who}: {}", stderr(&added));
-            person.tries_everything(&team, &who, role);
+            person.tries(&verbs, &team, &who, role);
             let removed = team.run_with_plugins(&["recipients", "rm", &who]);
             assert!(removed.status.success(), "{who}: {}", stderr(&removed));
             // Whoever is out is a stranger, of any kind.
-            person.tries_everything(&team, &format!("{who}-gone"), 2);
+            person.tries(&verbs, &team, &format!("{who}-gone"), 2);
         }
         kind.make(&team, "stranger")
-            .tries_everything(&team, &format!("{kind:?}-stranger"), 2);
+            .tries(&verbs, &team, &format!("{kind:?}-stranger"), 2);
         team.assert_verified(&format!("{kind:?}"));
     }
 }

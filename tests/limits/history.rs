@@ -231,7 +231,7 @@ fn past_the_reserve_an_agent_records_nothing_and_the_owner_goes_on() {
 
 #[test]
 fn the_library_says_what_the_limit_is_about() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = crate::support::folder();
     let keys = Keys {
         identity: Identity::generate(),
         signing_key: Some(SigningKey::generate()),

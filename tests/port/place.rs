@@ -113,7 +113,7 @@ impl Place {
 
     /// What is in the store, as an export to a folder has it.
     pub(crate) fn kept(&self) -> Tree {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = crate::support::folder();
         let out = folder.path().join("out");
         self.ok(&["export", text(&out)]);
         tree(&out)

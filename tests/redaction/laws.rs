@@ -247,7 +247,7 @@ fn cut(text: &str, cuts: &[u16]) -> Vec<String> {
 
 /// Puts the parts of one line in their places, in this order, and reads the file.
 fn put_together(parts: &[String], order: &[usize]) -> String {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = crate::support::folder();
     let keys = Keys {
         identity: Identity::generate(),
         signing_key: Some(SigningKey::generate()),

@@ -152,9 +152,7 @@ struct World {
 
 impl World {
     fn new(draft: &Draft) -> Self {
-        // Where there is one, a folder in memory: a sync costs nothing there.
-        let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new());
-        let folder = folder.expect("a temporary folder");
+        let folder = crate::support::folder();
         let (identity, key) = (Identity::generate(), SigningKey::generate());
         let begin: DateTime<Utc> = BEGIN.parse().expect("a time");
         let mut world = Self {

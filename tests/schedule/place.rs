@@ -52,7 +52,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new(home: &str, bin: &str) -> Self {
-        let folder = TempDir::new().expect("a temporary folder");
+        let folder = crate::support::folder();
         // Others look into it: a service manager does not run its tests as root.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("ours");
         let root = folder.path().canonicalize().expect("there");

@@ -24,6 +24,29 @@ pub(crate) fn every(usual: usize) -> usize {
     if tests_wanted() == "all" { 1 } else { usual }
 }
 
+/// Where homes are made: in memory, where a sync costs nothing, if there is room and programs may be run
+/// there. Few tests depend on a real disk: what a loss of power leaves is made from a recording.
+fn ground() -> PathBuf {
+    const ROOM_BYTES: u64 = 4 << 30;
+    let memory = Path::new("/dev/shm");
+    let Ok(found) = rustix::fs::statvfs(memory) else {
+        return std::env::temp_dir();
+    };
+    let is_set = std::env::var_os("TMPDIR").is_some();
+    let runs = !found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC);
+    let has_room = found.f_bavail * found.f_frsize >= ROOM_BYTES;
+    if !is_set && runs && has_room {
+        memory.to_owned()
+    } else {
+        std::env::temp_dir()
+    }
+}
+
+/// An empty folder for a store and what is beside it.
+pub(crate) fn folder() -> TempDir {
+    TempDir::new_in(ground()).expect("a temporary folder")
+}
+
 /// A fake home with a store in it.
 pub(crate) struct Home {
     folder: TempDir,
@@ -32,8 +55,7 @@ pub(crate) struct Home {
 impl Home {
     /// An empty home folder.
     pub(crate) fn empty() -> Self {
-        let folder = TempDir::new().expect("a temporary folder");
-        Self { folder }
+        Self { folder: folder() }
     }
 
     /// An empty home folder within another.
@@ -49,19 +71,23 @@ impl Home {
 
     /// A home folder with keys and a store.
     pub(crate) fn with_store() -> Self {
-        Self::made_by(&["init"])
+        Self::empty().made_by(&["init"])
+    }
+
+    /// As [`Self::with_store`], where a sync takes its time and files are no memory.
+    pub(crate) fn with_store_on_disk() -> Self {
+        Self::empty_in(&std::env::temp_dir()).made_by(&["init"])
     }
 
     /// A home folder with keys and a store for trials, which records the times of `--now`.
     pub(crate) fn with_trial_store() -> Self {
-        Self::made_by(&["init", "--trial"])
+        Self::empty().made_by(&["init", "--trial"])
     }
 
-    fn made_by(init: &[&str]) -> Self {
-        let home = Self::empty();
-        let made = home.run(init);
+    fn made_by(self, init: &[&str]) -> Self {
+        let made = self.run(init);
         assert!(made.status.success(), "{}", stderr(&made));
-        home
+        self
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -77,7 +77,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let folder = TempDir::new().expect("a temporary folder");
+        let folder = crate::support::folder();
         let keys = Keys {
             identity: Identity::generate(),
             signing_key: Some(SigningKey::generate()),

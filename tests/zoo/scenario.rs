@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use serde::Deserialize;
 
@@ -100,9 +103,9 @@ impl Scenario {
         fs::write(path, lines.join("\n") + "\n").expect("written");
     }
 
-    /// A home with the forged store and, if wanted, the keys to it.
-    pub(crate) fn home(&self, with_keys: bool) -> Home {
-        let home = base_home(with_keys);
+    /// A home with the forged store and the keys to it.
+    pub(crate) fn home(&self) -> Home {
+        let home = base_home(true);
         let store = home.store();
         for name in &self.removed {
             let path = store.join(name);
@@ -120,6 +123,35 @@ impl Scenario {
     }
 }
 
+/// Looks at every scenario, on as many threads as there are processors; what they find wrong, by the
+/// name of the scenario.
+pub(crate) fn each(look: impl Fn(&Scenario) -> Vec<String> + Sync) -> String {
+    let (scenarios, next) = (Scenario::all(), AtomicUsize::new(0));
+    let faults = Mutex::new(Vec::new());
+    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(scenario) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = look(scenario);
+                    let found = found
+                        .iter()
+                        .map(|fault| format!("{}: {fault}", scenario.name));
+                    faults.lock().expect("no thread panics").extend(found);
+                }
+            });
+        }
+    });
+    faults.into_inner().expect("no thread panics").join("\n")
+}
+
+/// Whoever looks at the store of a home next has no keys and has never seen it.
+pub(crate) fn forget_everything(home: &Home) {
+    for folder in ["config", ".local"] {
+        drop(fs::remove_dir_all(home.path().join(folder)));
+    }
+}
+
 /// A home with the base in it and, if wanted, the keys to it.
 pub(crate) fn base_home(with_keys: bool) -> Home {
     let home = Home::empty();
@@ -127,15 +159,20 @@ pub(crate) fn base_home(with_keys: bool) -> Home {
         put(&home.store(), &name, &bytes);
     }
     if with_keys {
-        let to = home.path().join("config/agekeep");
-        for (name, bytes) in files(&keys()) {
-            let name = name.strip_prefix("TEST-ONLY-").expect("a key's name");
-            put(&to, name, &bytes);
-            set_mode(&to.join(name), 0o600);
-        }
+        give_keys(&home);
     }
     finish(&home.store(), &BTreeSet::new());
     home
+}
+
+/// Puts the keys of the zoo where a home has its own.
+pub(crate) fn give_keys(home: &Home) {
+    let to = home.path().join("config/agekeep");
+    for (name, bytes) in files(&keys()) {
+        let name = name.strip_prefix("TEST-ONLY-").expect("a key's name");
+        put(&to, name, &bytes);
+        set_mode(&to.join(name), 0o600);
+    }
 }
 
 /// What a folder among fixtures cannot keep: empty folders, modes, and the zeros that a journal
