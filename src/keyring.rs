@@ -229,6 +229,11 @@ impl Keyring {
         self.ring.as_mut().ok_or(error)
     }
 
+    /// Returns the identity that opened the keyring.
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
     /// Tells whether the file `ring` is there, which an auditor can do without.
     pub(crate) fn has_ring(&self) -> bool {
         self.ring.is_some()

@@ -16,12 +16,12 @@ use crate::error::Result;
 use crate::event::{Change, Context, Moment};
 use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
-use crate::store::Store;
 use crate::store::commit::commit;
 use crate::store::follow;
 use crate::store::log::{self, ChangeSet, Entry, Filter};
 use crate::store::plan::plan_path_refused;
 use crate::store::revision::Revision;
+use crate::store::{Identity, Store};
 
 impl Store {
     /// Parses a path that an agent names outside the memory commands. agekeep records a path that
@@ -104,6 +104,12 @@ impl Store {
     #[must_use]
     pub fn last_seen(&self) -> (StoreId, Moment) {
         log::last_seen(self)
+    }
+
+    /// Returns the identity that opened the store, for [`crate::verify::Options`].
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        self.ledger.keyring.identity()
     }
 
     /// Returns the number of events, including new ones of other processes.

@@ -127,6 +127,23 @@ fn the_password_of_a_uri_ends_before_its_host() {
     }
 }
 
+/// The part of a resource's name behind `secretsmanager:` reads as a password beside other secrets.
+#[test]
+fn the_name_of_a_resource_stays_beside_a_secret() {
+    let token = "export API_TOKEN=0aAAA+aAAa0+0+a+A0AAaaA0+0aa/aa0AA0a00a0+AA=";
+    for name in [
+        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:app",
+        "arn:aws:secretsmanager:us-east-2:210987654321:secret:prod/db-Ab12Cd",
+        "urn:acme:password:eu-west-1:123456789012:secret:app",
+    ] {
+        for between in ["", "x=\n", "xxxx\n", "\n\n"] {
+            let text = format!("{token}\n{between}export API_TOKEN={name}\n");
+            let wanted = format!("export API_TOKEN=…\n{between}export API_TOKEN={name}\n");
+            assert_eq!(left(&text), wanted);
+        }
+    }
+}
+
 #[test]
 fn code_and_prose_about_passwords_stay() {
     for text in [

@@ -3,5 +3,6 @@
 mod client;
 mod look;
 mod refusals;
+mod report;
 mod story;
 mod undo;

@@ -37,6 +37,8 @@ fn a_person_finds_who_changed_a_policy_last_night_and_takes_it_back() {
         address(&mut browser)
     );
     assert_is_well_made(&mut browser);
+    let room = browser.eval("location.pathname");
+    let room = room.as_str().expect("a path").to_owned();
 
     // From the tree to the policy; who changed it last, and to what.
     follow(&mut browser, "refunds.md");
@@ -90,6 +92,17 @@ fn a_person_finds_who_changed_a_policy_last_night_and_takes_it_back() {
         follow(&mut browser, page);
         assert_is_well_made(&mut browser);
     }
+    follow(&mut browser, "Report");
+    assert_is_well_made(&mut browser);
+    press(&mut browser, "Show the report");
+    browser.wait_until_loaded();
+    assert!(address(&mut browser).contains("/report.html"));
+    assert!(shows(&mut browser, "night-agent"));
+    let is_styled =
+        "document.styleSheets.length === 1 && document.styleSheets[0].cssRules.length > 10";
+    assert_eq!(browser.eval(is_styled), true);
+    assert!(browser.overflow() <= 0);
+    browser.open(&format!("http://{}{room}", ui.host));
     follow(&mut browser, ".md");
     assert!(shows(&mut browser, "onerror=alert(1)"));
     assert_is_well_made(&mut browser);

@@ -62,6 +62,12 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
     !value.is_empty() && refers::is_reference(value)
 }
 
+/// Tells whether a text stands inside a resource's name (`arn:…`, `urn:…`): it says where a secret
+/// is kept.
+pub(super) fn in_resource_name(text: &[u8], start: usize) -> bool {
+    name::in_resource_name(text, start)
+}
+
 /// Tells whether a text is a login and nothing else: `name:password`.
 pub(super) fn is_login(text: &[u8]) -> bool {
     let text = text.trim_ascii();

@@ -65,7 +65,9 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
         let word = &page.words[at];
         let likely = weigh::points(page, at, history) >= ENOUGH;
         // A reference to the place of a secret is not a secret.
-        let secret = likely && !named::is_reference(word.text.as_bytes());
+        let secret = likely
+            && !named::is_reference(word.text.as_bytes())
+            && !named::in_resource_name(text, word.range().start);
         if secret {
             let range = word.range();
             match spans

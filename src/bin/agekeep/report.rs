@@ -12,6 +12,8 @@ use chrono::{DateTime, Utc};
 use crate::output;
 
 pub(crate) use self::html::report_page;
+#[cfg(feature = "http")]
+pub(crate) use self::html::style;
 
 /// Longest text of somebody else's that a report shows, in characters.
 const SHOWN_CHARACTERS_MAX: usize = 300;
@@ -28,7 +30,7 @@ pub(crate) enum ReportFormat {
 /// Renders a report.
 pub(crate) fn render(report: &AuditReport, format: ReportFormat) -> String {
     match format {
-        ReportFormat::Html => report_page(report).into_string(),
+        ReportFormat::Html => report_page(report, None).into_string(),
         ReportFormat::Markdown => markdown::text(report),
         ReportFormat::Json => {
             let text = serde_json::to_string(report).expect("reports have a JSON form");

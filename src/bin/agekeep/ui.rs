@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! browser ──▶ http ──▶ server: who may ask ─▶ worker (one thread, one store, in order)
-//!                                               └─ pages: tree │ memory │ timeline │ search │ undo
+//!                                               └─ pages: tree │ memory │ timeline │ search │ undo │ report
 //! ```
 //!
 //! The server listens on loopback alone. The address that it prints holds a token that works once:
@@ -52,7 +52,9 @@ pub(crate) fn run(global: Global, args: &UiArgs) -> Result<u8> {
     let began = (global.clock())().format("%Y%m%dT%H%M%SZ");
     let session = format!("ui-{began}-{}", std::process::id());
     context.session.get_or_insert(session);
+    let global = Arc::new(global);
     let facts = Facts {
+        global: global.clone(),
         place: global.existing_store()?.display().to_string(),
         context,
         allow_undo: args.allow_undo,
@@ -63,7 +65,7 @@ pub(crate) fn run(global: Global, args: &UiArgs) -> Result<u8> {
     } else {
         Box::new(Global::open_for_reading)
     };
-    let keeper = StoreWorker::start(Arc::new(global), open)?;
+    let keeper = StoreWorker::start(global, open)?;
     let runtime = worker::runtime()?;
     let served = runtime.block_on(serve(keeper, facts, args.port, as_json));
     runtime.shutdown_background();

@@ -21,24 +21,35 @@ struct Table {
     rows: Vec<Vec<String>>,
 }
 
-/// Renders a report as a whole page.
-pub(crate) fn report_page(report: &AuditReport) -> Markup {
+/// Renders a report as a whole page: with its style in it, for a file; or with a link to its style,
+/// for a server that says by itself what a browser may load.
+pub(crate) fn report_page(report: &AuditReport, linked_style: Option<&str>) -> Markup {
     let title = format!("Report on a store of agekeep, {}", period_name(report));
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(CONTENT_POLICY);
+                @if linked_style.is_none() {
+                    meta http-equiv="Content-Security-Policy" content=(CONTENT_POLICY);
+                }
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(pattern_rules())) }
+                @match linked_style {
+                    Some(link) => link rel="stylesheet" href=(link);,
+                    None => style { (PreEscaped(style())) },
+                }
             }
             body { (body(report)) }
         }
     }
+}
+
+/// The style sheet of the page.
+pub(crate) fn style() -> String {
+    STYLE.to_owned() + &pattern_rules()
 }
 
 fn body(report: &AuditReport) -> Markup {

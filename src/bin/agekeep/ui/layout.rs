@@ -22,6 +22,7 @@ const NAVIGATION: &[(&str, &str)] = &[
     ("timeline", "Timeline"),
     ("search", "Search"),
     ("plan", "Undo"),
+    ("report", "Report"),
 ];
 
 /// A page before it has its frame.

@@ -3,10 +3,13 @@
 mod changes;
 mod event;
 mod memory;
+mod report;
 mod search;
 mod timeline;
 mod tree;
 mod undo;
+
+use std::sync::Arc;
 
 use agekeep::error::{Error, Result};
 use agekeep::event::{Context, Event, PathRef};
@@ -18,6 +21,7 @@ use hyper::StatusCode;
 use maud::{Markup, html};
 
 use self::undo::UndoForm;
+use crate::args::Global;
 use crate::output;
 use crate::ui::layout::{self, Frame, Page, shown};
 use crate::ui::query::{Query, link, to_event, to_memory};
@@ -28,6 +32,8 @@ const ROWS: usize = 200;
 
 /// What is the same for all pages of a server.
 pub(super) struct Facts {
+    /// What the command line said of the store, for what opens it by itself.
+    pub(super) global: Arc<Global>,
     /// The store's folder.
     pub(super) place: String,
     /// Who looks, for the record.
@@ -40,6 +46,8 @@ pub(super) enum Made {
     Page(StatusCode, Markup),
     /// It is done, and this link shows what.
     Elsewhere(String),
+    /// A whole page that has no frame; with the name under which a browser keeps it.
+    File(Markup, Option<String>),
 }
 
 /// What a page is made from.
@@ -65,12 +73,16 @@ const PAGES: &[(&str, &[&str], PageFn)] = &[
     ("event", &["n"], event::event),
     ("search", search::ASKED, search::search),
     ("plan", undo::ASKED, undo::plan),
+    ("report", report::ASKED, report::form),
 ];
+
+/// The report itself, which has no frame.
+pub(super) const REPORT_FILE: &str = "report.html";
 
 /// Tells whether there is a page of this name, or what takes a form.
 pub(super) fn exists(name: &str, is_get: bool) -> bool {
     if is_get {
-        PAGES.iter().any(|page| page.0 == name)
+        name == REPORT_FILE || PAGES.iter().any(|page| page.0 == name)
     } else {
         name == "undo"
     }
@@ -85,24 +97,27 @@ pub(super) fn make(
     form_token: &str,
 ) -> Made {
     let now = kept.now();
-    let (_, known, page) = PAGES
-        .iter()
-        .find(|page| page.0 == name)
-        .expect("it exists: the server asked");
     let made = kept.with(|store| {
-        query.check(known)?;
-        page(&mut Visit {
+        let mut visit = Visit {
             store,
             facts,
             query,
             now,
             form_token,
-        })
+        };
+        if name == REPORT_FILE {
+            query.check(report::ASKED)?;
+            return report::file(&mut visit);
+        }
+        let (_, known, page) = PAGES
+            .iter()
+            .find(|page| page.0 == name)
+            .expect("it exists: the server asked");
+        query.check(known)?;
+        let page = page(&mut visit)?;
+        Ok(Made::Page(StatusCode::OK, page.framed(&facts.frame())))
     });
-    match made {
-        Ok(page) => Made::Page(StatusCode::OK, page.framed(&facts.frame())),
-        Err(error) => explain(kept, facts, &error),
-    }
+    made.unwrap_or_else(|error| explain(kept, facts, &error))
 }
 
 /// Carries out the undo that a form confirms.

@@ -10,6 +10,7 @@ use hyper::{Method, Request, StatusCode};
 
 use crate::http::connections::{ConnectionSlot, Connections, FILES, PhaseGuard};
 use crate::http::{Answers, Response, with};
+use crate::report;
 use crate::terminal;
 use crate::ui::gate::{Gate, Unwelcome, unwelcome};
 use crate::ui::layout;
@@ -42,15 +43,18 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+
+/// Where a report that is looked at has its style.
+pub(super) const REPORT_STYLE: &str = "/report.css";
 
 /// What pages look like, and their sign; neither is a secret.
-const FILES_FOR_ALL: &[(&str, &str, &str)] = &[
-    (
-        "/style.css",
-        "text/css; charset=utf-8",
-        include_str!("style.css"),
-    ),
-    ("/icon.svg", "image/svg+xml", include_str!("icon.svg")),
+const FILES_FOR_ALL: &[(&str, &str, fn() -> String)] = &[
+    ("/style.css", CSS, || include_str!("style.css").into()),
+    (REPORT_STYLE, CSS, report::style),
+    ("/icon.svg", "image/svg+xml", || {
+        include_str!("icon.svg").into()
+    }),
 ];
 
 /// The server that answers requests.
@@ -81,7 +85,7 @@ impl UiServer {
         let path = request.uri().path();
         let is_get = request.method() == Method::GET;
         if let Some(file) = FILES_FOR_ALL.iter().find(|file| is_get && file.0 == path) {
-            return Ok(answer(StatusCode::OK, file.1, file.2.to_owned()));
+            return Ok(answer(StatusCode::OK, file.1, file.2()));
         }
         if is_get && path == "/" {
             let query = Query::parse(request.uri().query().unwrap_or_default());
@@ -122,6 +126,7 @@ impl UiServer {
         Ok(match made {
             Made::Page(status, page) => answer(status, HTML, page.into_string()),
             Made::Elsewhere(link) => redirect(&link),
+            Made::File(page, kept_as) => file(page.into_string(), kept_as),
         })
     }
 
@@ -227,6 +232,19 @@ fn redirect(to: &str) -> Response {
     let mut response = answer(StatusCode::SEE_OTHER, HTML, String::new());
     let to = HeaderValue::try_from(to).expect("links are ASCII");
     response.headers_mut().insert(header::LOCATION, to);
+    response
+}
+
+/// Answers with a page that a browser keeps under a name, if it has one.
+fn file(page: String, kept_as: Option<String>) -> Response {
+    let mut response = answer(StatusCode::OK, HTML, page);
+    if let Some(name) = kept_as {
+        let kept = HeaderValue::try_from(format!("attachment; filename=\"{name}\""));
+        let kept = kept.expect("names of reports are ASCII without quotes");
+        response
+            .headers_mut()
+            .insert(header::CONTENT_DISPOSITION, kept);
+    }
     response
 }
 

@@ -6,10 +6,13 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
+use agekeep::event::Context;
 use agekeep::report::{self, AuditReport, Period};
 use agekeep::store::revision::parse_time;
-use agekeep::store::signed_checkpoint::{FileDigest, NOTE_BYTES_MAX, SignedFile};
+use agekeep::store::signed_checkpoint::{FileDigest, NOTE_BYTES_MAX, SignedCheckpoint, SignedFile};
+use agekeep::store::{Identity, Store};
 use agekeep::verify::{self, Finding};
+use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -68,7 +71,8 @@ pub(crate) fn run(global: &Global, args: &ReportArgs) -> Result<u8> {
 }
 
 fn make(global: &Global, args: &ReportArgs) -> Result<u8> {
-    let period = period(global, args)?;
+    let (since, until) = (args.since.as_deref(), args.until.as_deref());
+    let period = parse_period(args.period.as_deref(), since, until, (global.clock())())?;
     let store_path = global.existing_store()?;
     // What is in the way is told before anything is read or recorded.
     let free = |path: &Path| ExportTarget::check(path, false, true, &store_path);
@@ -76,9 +80,8 @@ fn make(global: &Global, args: &ReportArgs) -> Result<u8> {
     let note_path = args.out.as_deref().map(note_of);
     let note_target = note_path.as_deref().filter(|_| args.sign);
     let note_target = note_target.map(free).transpose()?;
-    let verified = verified(global, &store_path, Vec::new())?;
     let mut store = global.open_for_reading()?;
-    let found = report::make(&mut store, &period, &verified, &global.context())?;
+    let found = verify_and_report(global, &mut store, &period, &global.context())?;
     output::unless_recorded(&found.recorded);
     let format = if global.json {
         ReportFormat::Json
@@ -104,25 +107,44 @@ fn make(global: &Global, args: &ReportArgs) -> Result<u8> {
     Ok(0)
 }
 
-fn period(global: &Global, args: &ReportArgs) -> Result<Period> {
-    let now = (global.clock())();
-    let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
-    match &args.period {
-        Some(period) => Period::parse(period),
-        None => Period::between(time(&args.since)?, time(&args.until)?, now),
+/// Parses a period: a name, or two times of which either may be missing.
+pub(crate) fn parse_period(
+    name: Option<&str>,
+    since: Option<&str>,
+    until: Option<&str>,
+    now: DateTime<Utc>,
+) -> Result<Period> {
+    let time = |text: Option<&str>| text.map(|text| parse_time(text, now)).transpose();
+    match (name, since, until) {
+        (Some(name), None, None) => Period::parse(name),
+        (Some(_), _, _) => Err(Error::Invalid {
+            what: "the period",
+            why: "it is either a name, such as 2026-Q3, or two times".into(),
+        }),
+        (None, since, until) => Period::between(time(since)?, time(until)?, now),
     }
+}
+
+/// Verifies the store, from where it was verified last, and reports on a period. The report is
+/// recorded.
+pub(crate) fn verify_and_report(
+    global: &Global,
+    store: &mut Store,
+    period: &Period,
+    context: &Context,
+) -> Result<AuditReport> {
+    let identity = Some(store.identity().clone());
+    let verified = verified(global, &global.existing_store()?, identity, Vec::new())?;
+    report::make(store, period, &verified, context)
 }
 
 /// Verifies the store, from where it was verified last.
 fn verified(
     global: &Global,
     store: &Path,
-    checkpoints: Vec<agekeep::store::signed_checkpoint::SignedCheckpoint>,
+    identity: Option<Identity>,
+    checkpoints: Vec<SignedCheckpoint>,
 ) -> Result<verify::Report> {
-    let identity = match environment::identity_alone(global) {
-        Err(Error::NoKeyFile { .. }) => None,
-        read => Some(read?),
-    };
     let options = verify::Options {
         identity,
         full: false,
@@ -188,7 +210,11 @@ fn prove(global: &Global, file: &Path) -> Result<u8> {
         return Err(refused(file, why));
     }
     let store = global.existing_store()?;
-    let proof = verified(global, &store, vec![signed.checkpoint.clone()])?;
+    let identity = match environment::identity_alone(global) {
+        Err(Error::NoKeyFile { .. }) => None,
+        read => Some(read?),
+    };
+    let proof = verified(global, &store, identity, vec![signed.checkpoint.clone()])?;
     let is_of_note = |finding: &&Finding| finding.id.starts_with("checkpoint-");
     if let Some(finding) = proof.findings.iter().find(is_of_note) {
         return Err(refused(&note_path, in_words(finding.id).into()));
