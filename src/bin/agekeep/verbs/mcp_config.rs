@@ -287,6 +287,7 @@ impl Launch {
             environment::temporary_folder(),
             "/tmp".into(),
             "/var/tmp".into(),
+            "/dev/shm".into(),
         ];
         let mut said = Vec::new();
         if built {
