@@ -9,7 +9,8 @@
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
@@ -50,35 +51,44 @@ impl Serialize for Reply {
 
 /// Carries out calls given as JSON, in order, until the iterator ends, and answers every one. Calls
 /// that arrive before the first is durable become durable together with it. `defaults` provides
-/// context fields that a call does not set.
+/// context fields that a call does not set. `replied` gets the answers in order, each as soon as it
+/// may go out; as for [`Store::execute_all`], it must not wait for anybody.
 #[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub fn answer(
     store: &mut Store,
     lines: impl IntoIterator<Item = impl AsRef<[u8]>>,
     defaults: &Context,
-) -> Vec<Reply> {
-    let mut shapes = Vec::new();
+    mut replied: impl FnMut(Reply),
+) {
+    let shapes = RefCell::new(VecDeque::new());
     let calls = lines
         .into_iter()
         .filter_map(|line| match parse(line.as_ref(), defaults) {
             Ok(call) => {
-                shapes.push(Ok(call.shape));
+                shapes.borrow_mut().push_back(Ok(call.shape));
                 Some((call.command, call.context))
             }
             Err((shape, why)) => {
-                shapes.push(Err(shape.fault("malformed_line", &why, None)));
+                let fault = shape.fault("malformed_line", &why, None);
+                shapes.borrow_mut().push_back(Err(fault));
                 None
             }
         });
-    let mut answers = store.execute_all(calls).into_iter();
-    let mut reply = |shape: CallForm| match answers.next().expect("each call is answered") {
-        Ok(answer) => shape.answer(&answer),
-        Err(error) => shape.fault(error.code(), &explain(&error), Some(error.exit_code())),
-    };
-    let shapes = shapes.into_iter();
-    shapes
-        .map(|shape| shape.map_or_else(|fault| fault, &mut reply))
-        .collect()
+    store.execute_all(calls, |answer| {
+        let shape = loop {
+            let next = shapes.borrow_mut().pop_front();
+            match next.expect("each call has a shape") {
+                Ok(shape) => break shape,
+                Err(fault) => replied(fault),
+            }
+        };
+        replied(match answer {
+            Ok(answer) => shape.answer(&answer),
+            Err(error) => shape.fault(error.code(), &explain(&error), Some(error.exit_code())),
+        });
+    });
+    let rest = shapes.into_inner().into_iter();
+    rest.filter_map(Result::err).for_each(replied);
 }
 
 /// Builds the answer to a line over the limit, which was not read.

@@ -320,8 +320,11 @@ impl Store {
     }
 
     /// Executes commands in order until `calls` has no more. Each gets its own commit, and those
-    /// already waiting share one sync, so that each costs less than a command alone. The answers
-    /// are in the same order, and their commands are durable.
+    /// already waiting share one sync, so that each costs less than a command alone.
+    ///
+    /// `answered` gets the answers in the same order, each as soon as its command is durable. The
+    /// store is locked meanwhile, and puts the objects of these commands in place afterwards: so
+    /// `answered` must not wait for anybody, and stock git sees the commands once this returns.
     ///
     /// # Errors
     /// Each answer has the errors of [`Store::execute`]. If the sync fails, no command whose answer
@@ -329,8 +332,9 @@ impl Store {
     pub fn execute_all(
         &mut self,
         calls: impl IntoIterator<Item = (Command, Context)>,
-    ) -> Vec<Result<Answer>> {
-        batch::execute_all(self, calls)
+        answered: impl FnMut(Result<Answer>),
+    ) {
+        batch::execute_all(self, calls, answered);
     }
 
     /// Checks that a store can be created at `root`: nothing is there, or an empty folder.

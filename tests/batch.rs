@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command as Process, Stdio};
 use std::sync::Mutex;
 use std::thread;
+use std::time::Duration;
 
 use crate::support::{
     Home, feed, git, has_peer, journal_records, json_lines, returned_calls, stderr, stdout,
@@ -82,7 +83,8 @@ proptest! {
         while !rest.is_empty() {
             let size = sizes.next().expect("enough").min(rest.len());
             let (batch, behind) = rest.split_at(size);
-            let answers = together.execute_all(batch.iter().cloned());
+            let mut answers = Vec::new();
+            together.execute_all(batch.iter().cloned(), |answer| answers.push(answer));
             prop_assert_eq!(answers.len(), size);
             for ((command, context), answer) in batch.iter().zip(answers) {
                 let want = alone.execute(command, context).expect("recorded");
@@ -170,9 +172,9 @@ fn calls_that_come_before_the_sync_are_part_of_it() {
     assert!(records < 10, "{records} records of 40 commands");
 }
 
-/// One record, one sync, however many wait.
+/// One record, one sync, however many wait; then the answers, and only then the objects.
 #[test]
-fn calls_that_come_together_are_synced_once() {
+fn calls_that_come_together_are_synced_once_and_answered_before_their_objects_are_written() {
     if !has_peer("strace", "the number of syncs") {
         return;
     }
@@ -186,7 +188,14 @@ fn calls_that_come_together_are_synced_once() {
     let (trace, inner) = (home.path().join("trace"), home.command(&["tool"]));
     let mut traced = Process::new("strace");
     traced
-        .args(["-f", "-qq", "-y", "-e", "trace=fdatasync,write", "-o"])
+        .args([
+            "-f",
+            "-qq",
+            "-y",
+            "-e",
+            "trace=fdatasync,write,/rename",
+            "-o",
+        ])
         .arg(&trace);
     traced
         .arg(inner.get_program())
@@ -206,7 +215,37 @@ fn calls_that_come_together_are_synced_once() {
     assert_eq!(trace.iter().filter(is_sync).count(), 1, "{trace:#?}");
     let synced = trace.iter().position(|line| is_sync(&line)).expect("one");
     let answered = trace.iter().position(|line| line.contains("File creat"));
-    assert!(synced < answered.expect("an answer"), "{trace:#?}");
+    let answered = answered.expect("an answer");
+    let placed = |line: &&String| line.starts_with("rename") && line.contains("/objects>");
+    let placed = trace.iter().position(|line| placed(&line));
+    let placed = placed.expect("objects get their names");
+    assert!(synced < answered && answered < placed, "{trace:#?}");
+}
+
+/// The store is locked while answers go out: nobody waits for a reader then.
+#[test]
+fn who_reads_no_answers_keeps_nobody_from_the_store() {
+    let home = Home::with_store();
+    home.run(&["create", "/memories/long", "--text", &"x\n".repeat(20_000)]);
+    let before = journal_records(&home.store());
+    let mut child = home
+        .command(&["tool"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = child.stdin.take().expect("piped");
+    let view = json!({"command": "view", "path": "/memories/long"});
+    let calls = format!("{view}\n").repeat(8);
+    input.write_all(calls.as_bytes()).expect("it reads");
+    while journal_records(&home.store()) == before {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let other = home.run(&["create", "/memories/other", "--text", "x"]);
+    assert!(other.status.success(), "{}", stderr(&other));
+    drop(input);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(json_lines(&output.stdout).len(), 8);
 }
 
 /// The disk takes no more: every one of those that waited is told so, and none of them happened.

@@ -9,10 +9,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Home, feed, has_peer, json_lines, stderr, stdout};
+use crate::support::{Home, feed, has_peer, json_lines, reply, stderr, stdout};
 use agekeep::crypto::keyfile;
 use agekeep::event::Context;
-use agekeep::jsonl;
 use agekeep::policy::Policy;
 use agekeep::store::{Identity, Keys, SigningKey, Store};
 use proptest::prelude::*;
@@ -99,8 +98,7 @@ fn fresh(folder: &Path) -> Store {
 }
 
 fn answer(store: &mut Store, call: &Value) -> Value {
-    let mut replies = jsonl::answer(store, &[call.to_string()], &Context::default());
-    let reply = replies.pop().expect("one answer");
+    let reply = reply(store, call);
     assert!(reply.unrecorded.is_none(), "{call} → {}", reply.json);
     reply.json
 }
@@ -476,8 +474,7 @@ fn a_journal_that_was_changed_by_somebody_else_takes_no_command() {
             _ => &[],
         };
         std::fs::write(&journal, instead).expect("writes");
-        let mut refused = jsonl::answer(&mut store, &[create(3).to_string()], &Context::default());
-        let refused = refused.pop().expect("one answer");
+        let refused = reply(&mut store, &create(3));
         let why = refused.json.to_string();
         assert!(refused.unrecorded.is_some(), "{change}: {why}");
         assert!(why.contains("somebody else changed it"), "{change}: {why}");

@@ -242,6 +242,8 @@ fn a_command_acknowledged_on_a_full_disk_is_there_when_there_is_space() {
         let home = Home::with_store();
         let mut session = Session::start(&home);
         session.succeeds(&create(0, 100));
+        // Its objects come to their place behind the answer; `verify` waits for the lock.
+        assert!(home.run(&["verify"]).status.success());
         let filler = home.path().join("filler");
         fill(&filler);
         assert!(
@@ -335,7 +337,10 @@ fn a_store_that_cannot_be_written_tells_its_log_and_no_content() {
             &["create", "/memories/2", "--text", "x"],
             &["delete", "/memories/0"],
         ] {
-            let (why, hint) = ("Read-only file system", "make both writable: every command is recorded");
+            let (why, hint) = (
+                "Read-only file system",
+                "make both writable: every command is recorded",
+            );
             fails_for_io(&home.run(args), why, hint);
         }
         let tool = home.run_with_input(&["tool"], &format!("{}\n", memory_read(0)));
@@ -415,7 +420,10 @@ fn a_keyring_that_cannot_be_written_takes_no_new_memory_and_keeps_nothing_else_f
     for _ in 0..2 {
         let args = ["create", "/memories/1", "--text", "x"];
         let refused = with_a_read_only_keyring(&home, &args);
-        let (why, hint) = ("Read-only file system", "make both writable: every command is recorded");
+        let (why, hint) = (
+            "Read-only file system",
+            "make both writable: every command is recorded",
+        );
         fails_for_io(&refused, why, hint);
     }
     for args in [

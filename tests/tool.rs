@@ -1210,6 +1210,8 @@ fn the_facts_beside_an_answer_are_true() {
     ]) {
         let answer = talk.ask(&call);
         let meta = &answer["meta"];
+        // Objects and the branch come behind the answer; `verify` waits for the lock.
+        assert!(home.run(&["verify"]).status.success());
         let head = git(&home.store(), &["rev-parse", "main"]);
         assert_eq!(meta["event"], number, "{answer}");
         assert_eq!(meta["commit"], stdout(&head).trim(), "{answer}");

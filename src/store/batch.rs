@@ -1,7 +1,8 @@
-//! The second half of a command: its commit becomes durable in the journal and is put in its place.
-//! Commands that wait at the same time have a commit each and share one sync. Also [`Queue`], a
-//! store shared by threads.
+//! The second half of a command: its commit becomes durable in the journal, its caller gets the
+//! answer, and then its objects are put in place. Commands that wait at the same time have a commit
+//! each and share one sync. Also [`Queue`], a store shared by threads.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -64,23 +65,13 @@ impl Batch {
 pub(super) fn execute_all(
     store: &mut Store,
     calls: impl IntoIterator<Item = (Command, Context)>,
-) -> Vec<Result<Answer>> {
+    mut answered: impl FnMut(Result<Answer>),
+) {
     // Once no call is left the answers go out, even if another has come since.
     let mut calls = calls.into_iter().fuse();
-    let mut answers = Vec::new();
     while let Some(call) = calls.next() {
-        let begun = answers.len();
-        let done = execute_together(store, call, &mut calls, &mut answers);
-        let Err(error) = done else { continue };
-        if let [_] = answers[begun..] {
-            answers[begun] = Err(error);
-        } else {
-            // A command that failed by itself keeps its own error.
-            let held_back = answers[begun..].iter_mut().filter(|answer| answer.is_ok());
-            held_back.for_each(|answer| *answer = Err(duplicate_error(&error)));
-        }
+        execute_together(store, call, &mut calls, &mut answered);
     }
-    answers
 }
 
 /// Executes this command and as many of the next as share its sync. Stops after a command that
@@ -89,19 +80,19 @@ fn execute_together(
     store: &mut Store,
     first: (Command, Context),
     calls: &mut impl Iterator<Item = (Command, Context)>,
-    answers: &mut Vec<Result<Answer>>,
-) -> Result<()> {
+    answered: &mut impl FnMut(Result<Answer>),
+) {
     let lock = match begin_commands(store) {
         Ok(lock) => lock,
         Err(error) => {
             if let Error::Locked { .. } = error {
                 // Callers that came meanwhile have waited for the lock too.
-                answers.extend(calls.map(|_| Err(duplicate_error(&error))));
+                calls.for_each(|_| answered(Err(duplicate_error(&error))));
             }
-            answers.push(Err(error));
-            return Ok(());
+            return answered(Err(error));
         }
     };
+    let mut answers = Vec::new();
     store.ledger.batch.is_open = true;
     let mut next = Some(first);
     while let Some((command, context)) = next {
@@ -110,11 +101,23 @@ fn execute_together(
         next = if goes_on { calls.next() } else { None };
     }
     store.ledger.batch.is_open = false;
-    let done = commit_batch(store);
+    let recorded = record_batch(store).unwrap_or_else(|error| {
+        if let [answer] = &mut answers[..] {
+            *answer = Err(error);
+        } else {
+            // A command that failed by itself keeps its own error.
+            let held_back = answers.iter_mut().filter(|answer| answer.is_ok());
+            held_back.for_each(|answer| *answer = Err(duplicate_error(&error)));
+        }
+        RecordedBatch::default()
+    });
+    // The commands are durable, and no caller waits until they are in place.
+    answers.into_iter().for_each(answered);
+    // What fails here, the next command goes on with. None of these destroys keys.
+    drop(place_batch(store, recorded));
     // The catalog was checked before each command was recorded.
     drop(settle_catalog(store));
     drop(lock);
-    done
 }
 
 /// Returns the newest commit, including those that are not durable yet.
@@ -145,35 +148,52 @@ pub(super) fn enqueue(store: &mut Store, mut made: PendingCommit) -> Result<()> 
         return Err(Error::damaged(format!("commit {commit}"), why));
     }
     if is_alone {
-        commit_batch(store)
+        let recorded = record_batch(store)?;
+        place_batch(store, recorded)
     } else {
         Ok(())
     }
 }
 
-/// Makes the waiting commits durable, and puts their objects, keys and the ref in place.
-fn commit_batch(store: &mut Store) -> Result<()> {
+/// Commits that are durable in the journal, with their objects, which are in no place of their own
+/// yet.
+#[derive(Default)]
+struct RecordedBatch {
+    made: Vec<PendingCommit>,
+    objects: Vec<Object>,
+}
+
+/// Makes the waiting commits durable.
+fn record_batch(store: &mut Store) -> Result<RecordedBatch> {
     if store.ledger.batch.waiting.is_empty() {
-        return Ok(());
+        return Ok(RecordedBatch::default());
     }
     let recorded = record_waiting(store);
     let objects = recorded.inspect_err(|_| discard_batch(store))?;
-    let waiting = std::mem::take(&mut store.ledger.batch).waiting;
+    let made = std::mem::take(&mut store.ledger.batch).waiting;
     store
         .ledger
         .pinning
-        .after_commit(waiting.last().expect("it is not empty").seen);
-    // From here on the commands are durable. If putting them in place fails, the ref still points
-    // at an earlier commit, and the next command or open does it again. But nobody may be told that
-    // keys are destroyed while they are still there.
-    let placed = apply_batch(&mut store.ledger, &waiting, objects);
-    let mut keys = waiting.iter().flat_map(|made| &made.keys);
+        .after_commit(made.last().expect("it is not empty").seen);
+    Ok(RecordedBatch { made, objects })
+}
+
+/// Puts objects, keys and the ref of durable commits in place. If that fails, the ref still points
+/// at an earlier commit, and the next command or open does it again. But nobody may be told that
+/// keys are destroyed while they are still there: that is an error.
+fn place_batch(store: &mut Store, recorded: RecordedBatch) -> Result<()> {
+    let RecordedBatch { made, objects } = recorded;
+    if made.is_empty() {
+        return Ok(());
+    }
+    let placed = apply_batch(&mut store.ledger, &made, objects);
+    let mut keys = made.iter().flat_map(|made| &made.keys);
     let placed = match placed {
         Err(error) if keys.any(KeyEntry::is_of_all) => Err(unfinished(&store.ledger, &error)),
         _ => Ok(()),
     };
     store.ledger.keyring.unstage();
-    for made in waiting {
+    for made in made {
         store
             .ledger
             .catalog_file
@@ -338,21 +358,20 @@ impl Queue {
     fn lead(&self) {
         let lead = LeaderGuard(self);
         let mut store = locked(&self.store);
-        let mut turns = Vec::new();
+        let turns = RefCell::new(VecDeque::new());
         let calls = iter::from_fn(|| {
             let next = locked(&self.line).waiting.pop_front()?;
-            turns.push(next.turn);
+            turns.borrow_mut().push_back(next.turn);
             Some((next.command, next.context))
         });
-        let answers = store.execute_all(calls);
-        drop(store);
-        // This comes before the answers: a caller that gets one may come again, and then waits
-        // behind the others.
-        drop(lead);
-        for (turn, answer) in turns.into_iter().zip(answers) {
+        // A caller that has its answer may come again at once: it leads those who come later.
+        store.execute_all(calls.take(COMMANDS_MAX), |answer| {
+            let turn = turns.borrow_mut().pop_front().expect("one for each call");
             // If the caller's thread is gone, its command was executed all the same.
             let _ = turn.send(QueueSignal::Answered(Box::new(answer)));
-        }
+        });
+        drop(store);
+        drop(lead);
     }
 
     /// Returns the store, for calls that are not commands.

@@ -8,17 +8,14 @@ use std::process::{Command as Process, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agekeep::event::Context;
-use agekeep::jsonl;
 use serde_json::{Value, json};
 
 use crate::compaction::scene::*;
 use crate::crash::model::*;
-use crate::support::{Home, has_peer, stderr};
+use crate::support::{Home, has_peer, reply, stderr};
 
 fn ask(store: &mut agekeep::store::Store, call: &Value) {
-    let mut replies = jsonl::answer(store, &[call.to_string()], &Context::default());
-    let reply = replies.pop().expect("one answer");
+    let reply = reply(store, call);
     assert_eq!(reply.json["is_error"], false, "{}", reply.json);
 }
 

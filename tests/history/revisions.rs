@@ -49,7 +49,7 @@ fn numbers_commits_and_heads() {
     ] {
         has(
             &story.fails(4, &["show", bad]),
-            &["none of the forms", "hint: a revision is a commit id"],
+            &["none of the forms", "hint: give a commit id"],
         );
     }
     let absent = if commits.iter().any(|commit| commit.starts_with("abcdef0")) {

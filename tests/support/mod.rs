@@ -10,6 +10,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use agekeep::event::Context;
+use agekeep::jsonl::{self, Reply};
+use agekeep::store::Store;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -157,6 +160,16 @@ pub(crate) fn git(repository: &Path, args: &[&str]) -> Output {
         .args(args)
         .output()
         .expect("git runs")
+}
+
+/// The library's answer to one call.
+pub(crate) fn reply(store: &mut Store, call: &Value) -> Reply {
+    let mut replies = Vec::new();
+    let line = [call.to_string()];
+    jsonl::answer(store, &line, &Context::default(), |reply| {
+        replies.push(reply);
+    });
+    replies.pop().expect("one answer")
 }
 
 /// Runs a program on these bytes as standard input.

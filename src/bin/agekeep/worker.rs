@@ -2,6 +2,8 @@
 //! that calls a client sends all at once are carried out in the order they came in. Memory commands
 //! that wait at the same time become durable together.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -288,7 +290,7 @@ impl WorkerState {
 
     /// Carries out a memory command, and those that queue up behind it before it becomes durable.
     fn execute(&mut self, first: PendingCommand, mut more: impl FnMut() -> Option<PendingCommand>) {
-        let (mut first, mut waiting) = (Some(first), Vec::new());
+        let (mut first, waiting) = (Some(first), RefCell::new(VecDeque::new()));
         let calls = iter::from_fn(|| {
             let mut asked = first.take().or_else(&mut more)?;
             while asked.cancelled.is_cancelled() {
@@ -296,29 +298,35 @@ impl WorkerState {
                 let _ = asked.answer.send(Err("the call was taken back".into()));
                 asked = more()?;
             }
-            waiting.push(asked.answer);
+            waiting.borrow_mut().push_back(asked.answer);
             Some((asked.command, asked.context))
         });
-        let answers = match self.reopened_store() {
-            Ok(store) => store.execute_all(calls),
-            Err(error) => {
-                // The commands behind it are answered when their turn comes.
-                waiting.extend(first.take().map(|asked| asked.answer));
-                vec![Err(error)]
-            }
-        };
-        for answer in &answers {
-            match answer {
-                Ok(_) => self.see(),
-                Err(error) => self.see_failed(error),
-            }
+        let (mut failed, mut is_done) = (Vec::new(), false);
+        match self.reopened_store() {
+            Ok(store) => store.execute_all(calls, |answer| {
+                let to = waiting.borrow_mut().pop_front();
+                let to = to.expect("each command has a caller");
+                match answer {
+                    Ok(answer) => {
+                        is_done = true;
+                        // The caller may have gone away.
+                        let _ = to.send(Ok(answer));
+                    }
+                    Err(error) => failed.push((to, error)),
+                }
+            }),
+            // The commands behind it are answered when their turn comes.
+            Err(error) => failed.extend(first.take().map(|asked| (asked.answer, error))),
         }
-        if answers.iter().all(Result::is_ok) {
+        if is_done {
+            self.see();
+        }
+        if failed.is_empty() {
             self.is_well();
         }
-        for (to, answer) in waiting.into_iter().zip(answers) {
-            // The caller may have gone away.
-            let _ = to.send(answer.map_err(|error| self.redacted(jsonl::explain(&error))));
+        for (to, error) in failed {
+            self.see_failed(&error);
+            let _ = to.send(Err(self.redacted(jsonl::explain(&error))));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use agekeep::error::Result;
+use agekeep::error::{Error, Result};
 use agekeep::event::Context;
 use agekeep::jsonl::{self, Reply};
 use agekeep::store::Store;
@@ -41,30 +41,70 @@ pub(crate) fn run(global: &Global, args: &ToolArgs) -> Result<u8> {
     } else {
         &args.files
     };
-    let mut shown = (!global.json && output::is_terminal()).then(Shown::default);
-    let mut failed = None;
+    let mut printer = Printer {
+        shown: (!global.json && output::is_terminal()).then(Shown::default),
+        ..Printer::default()
+    };
     for path in files {
         if path == Path::new("-") {
             terminal::tell_what_is_awaited("memory-tool calls, a JSON object on each line");
         }
         let mut input = reader(path)?;
-        while let Some(replies) = answer_waiting(&mut store, &mut input, path, &defaults)? {
-            for reply in replies {
-                failed = failed.or(reply.unrecorded);
-                let is_read = match &mut shown {
-                    Some(shown) => shown.add(&reply)?,
-                    None => output::json(&reply)?,
-                };
-                if !is_read {
-                    return Ok(failed.unwrap_or(0));
-                }
+        while answer_waiting(&mut store, &mut input, path, &defaults, &mut printer)? {
+            if !printer.print_rest()? {
+                return Ok(printer.failed.unwrap_or(0));
             }
         }
     }
-    if let Some(shown) = shown {
+    if let Some(shown) = printer.shown {
         shown.finish(global)?;
     }
-    Ok(failed.unwrap_or(0))
+    Ok(printer.failed.unwrap_or(0))
+}
+
+/// The printer of answers. The store is locked while they come, so it never waits for the reader of
+/// standard output then.
+#[derive(Default)]
+struct Printer {
+    shown: Option<Shown>,
+    /// The exit code of the first command that could not be recorded.
+    failed: Option<u8>,
+    /// The lines that standard output did not take at once.
+    rest: String,
+    /// True once the reader of standard output is gone.
+    is_gone: bool,
+    /// What kept a line from being printed.
+    error: Option<Error>,
+}
+
+impl Printer {
+    fn answer(&mut self, reply: &Reply) {
+        self.failed = self.failed.or(reply.unrecorded);
+        let line = match &mut self.shown {
+            Some(shown) => shown.add(reply),
+            None => serde_json::to_string(reply).expect("answers have a JSON form"),
+        };
+        self.rest.push_str(&line);
+        self.rest.push('\n');
+        if output::takes_at_once(self.rest.len()) {
+            self.print();
+        }
+    }
+
+    fn print(&mut self) {
+        match output::data(&std::mem::take(&mut self.rest)) {
+            Ok(is_read) => self.is_gone |= !is_read,
+            Err(error) => self.error = self.error.take().or(Some(error)),
+        }
+    }
+
+    /// Prints what is left; `false` if nobody reads it.
+    fn print_rest(&mut self) -> Result<bool> {
+        if !self.rest.is_empty() {
+            self.print();
+        }
+        self.error.take().map_or(Ok(!self.is_gone), Err)
+    }
 }
 
 /// What a person at a terminal sees instead of JSON: a line for each call, and what to look at next.
@@ -75,8 +115,8 @@ struct Shown {
 }
 
 impl Shown {
-    /// Shows an answer by the first line of its text.
-    fn add(&mut self, reply: &Reply) -> Result<bool> {
+    /// Counts an answer, and returns the first line of its text.
+    fn add(&mut self, reply: &Reply) -> String {
         let (content, is_error) = (&reply.json["content"], &reply.json["is_error"]);
         let refused = is_error.as_bool().unwrap_or_default();
         *(if refused {
@@ -91,7 +131,7 @@ impl Shown {
             line.push('…');
         }
         let outcome = if refused { "refused" } else { "ok" };
-        output::data(&format!("{outcome:<7} {line}\n"))
+        format!("{outcome:<7} {line}")
     }
 
     fn finish(&self, global: &Global) -> Result<()> {
@@ -115,17 +155,18 @@ impl Shown {
 }
 
 /// Answers the next line, and those that arrive before its command is durable: calls that wait at
-/// the same time become durable together. `None` after the last line.
+/// the same time become durable together. `false` after the last line.
 fn answer_waiting(
     store: &mut Store,
     input: &mut Input,
     path: &Path,
     defaults: &Context,
-) -> Result<Option<Vec<Reply>>> {
+    printer: &mut Printer,
+) -> Result<bool> {
     let bytes_max = store.limits().request_bytes;
     let mut first = next_line(input, path, bytes_max)?;
     if first.is_none() {
-        return Ok(None);
+        return Ok(false);
     }
     let mut too_long = None;
     let lines = iter::from_fn(|| {
@@ -143,7 +184,10 @@ fn answer_waiting(
             }
         }
     });
-    let mut replies = jsonl::answer(store, lines.fuse().take(LINES_MAX), defaults);
-    replies.extend(too_long.map(jsonl::too_long));
-    Ok(Some(replies))
+    let lines = lines.fuse().take(LINES_MAX);
+    jsonl::answer(store, lines, defaults, |reply| printer.answer(&reply));
+    if let Some(max) = too_long {
+        printer.answer(&jsonl::too_long(max));
+    }
+    Ok(true)
 }
