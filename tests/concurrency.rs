@@ -368,7 +368,7 @@ fn written_beside(beside: impl Fn(&Home, usize) + Sync) -> (Home, Vec<Exchange>)
     let home = Home::with_store();
     let mut dice = Dice(SEED);
     let calls: Vec<_> = (0..3)
-        .map(|process| random_calls(&mut dice, 50, &format!("p{process}")))
+        .map(|process| random_calls(&mut dice, 100, &format!("p{process}")))
         .collect();
     let over = AtomicBool::new(false);
     let exchanges = thread::scope(|scope| {
