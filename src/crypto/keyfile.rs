@@ -146,6 +146,17 @@ pub fn make_signing_key(path: &Path) -> Result<bool> {
     Ok(made)
 }
 
+/// Copies a file with a key or a passphrase to a place where only this account can read it, in place
+/// of what is there. A key that a cluster mounts is readable by a group, and refused as it is.
+///
+/// # Errors
+/// [`Error::NoKeyFile`] if the file does not exist, [`Error::BadKeyFile`] if it is no small file,
+/// [`Error::Io`] if the copy cannot be written.
+pub fn copy_private(from: &Path, to: &Path) -> Result<()> {
+    let (bytes, _) = read_whole("key", from)?;
+    disk::replace_chosen_durably(to, &bytes, 0o400)
+}
+
 fn bad(what: &'static str, path: &Path, why: impl Into<String>) -> Error {
     Error::BadKeyFile {
         what,
