@@ -150,10 +150,9 @@ pub fn make_signing_key(path: &Path) -> Result<bool> {
 /// of what is there. A key that a cluster mounts is readable by a group, and refused as it is.
 ///
 /// # Errors
-/// [`Error::NoKeyFile`] if the file does not exist, [`Error::BadKeyFile`] if it is no small file,
-/// [`Error::Io`] if the copy cannot be written.
+/// [`Error::Io`] if it is no small file or cannot be read, or if the copy cannot be written.
 pub fn copy_private(from: &Path, to: &Path) -> Result<()> {
-    let (bytes, _) = read_whole("key", from)?;
+    let (bytes, _) = read_small(from).map_err(Error::io("read", from))?;
     disk::replace_chosen_durably(to, &bytes, 0o400)
 }
 
@@ -172,21 +171,25 @@ fn not_private(what: &'static str, path: &Path) -> Error {
 
 /// Reads a key file; the second value tells whether others can read or write it.
 fn read_whole(what: &'static str, path: &Path) -> Result<(Zeroizing<Vec<u8>>, bool)> {
-    let missing = |e: io::Error| match e.kind() {
+    read_small(path).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Error::NoKeyFile {
             what,
             path: path.into(),
         },
+        io::ErrorKind::FileTooLarge => bad(what, path, "it is no small file"),
         _ if disk::Refused::in_error(&e).is_some() => bad(what, path, "it is no small file"),
         _ => Error::io("read", path)(e),
-    };
-    let (file, length, mode) = disk::open_chosen(path).map_err(missing)?;
+    })
+}
+
+fn read_small(path: &Path) -> io::Result<(Zeroizing<Vec<u8>>, bool)> {
+    let (file, length, mode) = disk::open_chosen(path)?;
     if length > KEY_FILE_BYTES_MAX as u64 {
-        return Err(bad(what, path, "it is no small file"));
+        return Err(io::ErrorKind::FileTooLarge.into());
     }
     // Allocates the full size: a growing buffer leaves copies behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX + 1));
     let mut file = file.take(KEY_FILE_BYTES_MAX as u64);
-    file.read_to_end(&mut bytes).map_err(missing)?;
+    file.read_to_end(&mut bytes)?;
     Ok((bytes, mode & 0o077 != 0))
 }

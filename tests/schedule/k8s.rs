@@ -210,7 +210,7 @@ fn its_containers_do_what_they_are_for() {
     );
     fs::remove_file(folder("secret").join("identity")).expect("removes");
     let refused = run(&place, keys, false);
-    assert_eq!(refused.status.code(), Some(12), "{}", stderr(&refused));
+    assert_eq!(refused.status.code(), Some(16), "{}", stderr(&refused));
     let looked = run(&place, expire, true);
     assert!(looked.status.success(), "{}", stderr(&looked));
     assert!(
