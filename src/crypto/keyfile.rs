@@ -146,6 +146,16 @@ pub fn make_signing_key(path: &Path) -> Result<bool> {
     Ok(made)
 }
 
+/// Copies a file with a key or a passphrase to a place where only this account can read it, in place
+/// of what is there. A key that a cluster mounts is readable by a group, and refused as it is.
+///
+/// # Errors
+/// [`Error::Io`] if it is no small file or cannot be read, or if the copy cannot be written.
+pub fn copy_private(from: &Path, to: &Path) -> Result<()> {
+    let (bytes, _) = read_small(from).map_err(Error::io("read", from))?;
+    disk::replace_chosen_durably(to, &bytes, 0o400)
+}
+
 fn bad(what: &'static str, path: &Path, why: impl Into<String>) -> Error {
     Error::BadKeyFile {
         what,
@@ -161,21 +171,25 @@ fn not_private(what: &'static str, path: &Path) -> Error {
 
 /// Reads a key file; the second value tells whether others can read or write it.
 fn read_whole(what: &'static str, path: &Path) -> Result<(Zeroizing<Vec<u8>>, bool)> {
-    let missing = |e: io::Error| match e.kind() {
+    read_small(path).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Error::NoKeyFile {
             what,
             path: path.into(),
         },
+        io::ErrorKind::FileTooLarge => bad(what, path, "it is no small file"),
         _ if disk::Refused::in_error(&e).is_some() => bad(what, path, "it is no small file"),
         _ => Error::io("read", path)(e),
-    };
-    let (file, length, mode) = disk::open_chosen(path).map_err(missing)?;
+    })
+}
+
+fn read_small(path: &Path) -> io::Result<(Zeroizing<Vec<u8>>, bool)> {
+    let (file, length, mode) = disk::open_chosen(path)?;
     if length > KEY_FILE_BYTES_MAX as u64 {
-        return Err(bad(what, path, "it is no small file"));
+        return Err(io::ErrorKind::FileTooLarge.into());
     }
     // Allocates the full size: a growing buffer leaves copies behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX + 1));
     let mut file = file.take(KEY_FILE_BYTES_MAX as u64);
-    file.read_to_end(&mut bytes).map_err(missing)?;
+    file.read_to_end(&mut bytes)?;
     Ok((bytes, mode & 0o077 != 0))
 }

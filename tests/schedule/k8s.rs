@@ -126,24 +126,23 @@ fn the_words_of_a_person_are_quoted() {
 fn run(place: &Place, container: &Yaml, variables: bool) -> Output {
     let mounts = mounts(container);
     let here = |word: &str| {
-        let mount = mounts.iter().find(|(_, path)| {
-            let rest = word.strip_prefix(path.as_str());
+        let (option, path) = word.split_at(word.find("=/").map_or(0, |at| at + 1));
+        let mount = mounts.iter().find(|(_, mounted)| {
+            let rest = path.strip_prefix(mounted.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         });
         mount.map_or_else(
             || word.to_owned(),
-            |(name, path)| {
+            |(name, mounted)| {
                 let folder = place.root().join(name);
-                word.replacen(path, folder.to_str().expect("UTF-8"), 1)
+                let here = path.replacen(mounted.as_str(), folder.to_str().expect("UTF-8"), 1);
+                format!("{option}{here}")
             },
         )
     };
     let words = words(container);
-    let program = match words[0].as_str() {
-        "agekeep" => env!("CARGO_BIN_EXE_agekeep"),
-        other => other,
-    };
-    let mut command = Command::new(program);
+    assert_eq!(words[0], "agekeep", "the image has nothing else");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agekeep"));
     command
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
@@ -203,6 +202,15 @@ fn its_containers_do_what_they_are_for() {
     for key in ["identity", "signing_key", "passphrase"] {
         assert_eq!(mode(&folder("keys").join(key)), 0o400, "{key}");
     }
+    let again = run(&place, keys, false);
+    assert!(
+        again.status.success(),
+        "a container starts again: {}",
+        stderr(&again)
+    );
+    fs::remove_file(folder("secret").join("identity")).expect("removes");
+    let refused = run(&place, keys, false);
+    assert_eq!(refused.status.code(), Some(16), "{}", stderr(&refused));
     let looked = run(&place, expire, true);
     assert!(looked.status.success(), "{}", stderr(&looked));
     assert!(

@@ -206,6 +206,9 @@ enum Verb {
     Rules(rules::Rules),
     /// Print a timer, crontab line or job that sweeps every day
     Schedule(schedule::Schedule),
+    /// Copy mounted key files to a folder that only this account reads
+    #[command(hide = true)] // for the first container of a job that `schedule k8s` prints
+    CopyKeys(schedule::CopyKeys),
     /// Print or test the settings for an MCP client
     McpConfig(mcp_config::McpConfig),
     /// Print instructions about the memory for a model
@@ -312,6 +315,7 @@ fn carry_out(global: Global, verb: Verb) -> Result<u8> {
         Verb::Redact(args) => redact::run(&global, &args),
         Verb::Rules(args) => rules::run(&global, &args.verb),
         Verb::Schedule(args) => schedule::run(&global, &args),
+        Verb::CopyKeys(args) => schedule::copy_keys(&args),
         Verb::McpConfig(args) => mcp_config::run(&global, &args),
         Verb::Prompt(args) => prompt::run(&global, &args),
         Verb::Scan(args) => scan::run(&global, &args),

@@ -18,6 +18,8 @@ use crate::args::Global;
 use crate::environment::{self, absolute, one_line};
 use crate::{output, terminal};
 
+pub(crate) use k8s::{CopyKeys, copy_keys};
+
 /// The exit codes of a sweep after which another try changes nothing: a person has to look.
 const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];
 

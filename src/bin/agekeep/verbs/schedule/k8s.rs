@@ -5,6 +5,9 @@
 //! whatever `defaultMode` says. agekeep refuses a key file that others can read. So a first
 //! container copies them, as the user of the sweep and for nobody else, to a folder in memory.
 
+use std::path::PathBuf;
+
+use agekeep::crypto::keyfile;
 use agekeep::error::{Error, Result};
 use clap::Args;
 
@@ -19,6 +22,28 @@ pub(super) struct K8s {
     /// The `PersistentVolumeClaim` of the volume with the store in its folder `store`
     #[arg(long, value_name = "NAME", default_value = "agekeep")]
     claim: String,
+}
+
+#[derive(Args)]
+pub(crate) struct CopyKeys {
+    /// The mounted files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The folder for the copies, which have mode 0400
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+}
+
+/// Copies the keys: an image of agekeep alone has no other program for it.
+pub(crate) fn copy_keys(args: &CopyKeys) -> Result<u8> {
+    for file in &args.files {
+        let name = file.file_name().ok_or_else(|| Error::Invalid {
+            what: "the path of a key",
+            why: "it has no file name".into(),
+        })?;
+        keyfile::copy_private(file, &args.to.join(name))?;
+    }
+    Ok(0)
 }
 
 const PLACEHOLDER: &str = concat!("registry.example/agekeep:", env!("CARGO_PKG_VERSION"));
@@ -110,7 +135,7 @@ fn comment(sweep: &Sweep, args: &K8s) -> Result<String> {
         "# The keyring is in the folder `keyring` of a volume of its own, of the claim agekeep-keyring.\n"
     });
     let image = args.image.as_ref().map_or(
-        "# The image is a placeholder: name yours with --image.\n",
+        "# The image is a placeholder: push the one that packaging/image makes, and name it with --image.\n",
         |_| "",
     );
     Ok(format!(
@@ -126,8 +151,8 @@ fn comment(sweep: &Sweep, args: &K8s) -> Result<String> {
 # the store is mounted; it fails if the last sweep is too old:
 #   {status}
 #
-# runAsUser has to be the user that the agents run as, who owns the store: 65532 is what images
-# without root mostly have. The store is the folder `store` of the volume, not its top, whose mode
+# runAsUser has to be the user that the agents run as, who owns the store: 65532 is the
+# user of agekeep's image. The store is the folder `store` of the volume, not its top, whose mode
 # is the cluster's to change. What was seen of the store is kept in `state` beside it; on a volume of
 # its own, an older copy of the whole volume would be noticed too.
 {keyring}{image}",
@@ -222,9 +247,7 @@ fn containers(sweep: &Sweep, image: &str) -> String {
     let copied = secrets
         .iter()
         .map(|(key, _)| format!("{SECRET_FOLDER}/{key}"));
-    let copied = copied
-        .chain([KEYS_FOLDER.to_owned()])
-        .map(|path| quoted(&path));
+    let copied = copied.map(|path| quoted(&path));
     let expire = pod.expire();
     let args = expire[1..]
         .iter()
@@ -241,11 +264,10 @@ fn containers(sweep: &Sweep, image: &str) -> String {
     format!(
         "          initContainers:
             # The secret's files belong to root, and fsGroup makes them readable by a group: agekeep
-            # refuses such keys. These copies are the sweep's own, with mode 0400. The image has to
-            # have `install`, as coreutils and busybox do; otherwise name one here that has.
+            # refuses such keys. These copies are the sweep's own, with mode 0400.
             - name: keys
               image: {image}
-              command: [install, -m, \"0400\", {copied}]
+              command: [agekeep, copy-keys, --to={KEYS_FOLDER}, {copied}]
 {CONFINED}              resources:
                 requests: {{cpu: 10m, memory: 16Mi}}
                 limits: {{memory: 64Mi}}
