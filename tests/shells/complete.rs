@@ -116,7 +116,11 @@ zpty -d z
 "#;
     let output = shell(&home, &["timeout", "60", "zsh", "-f"], script);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("touch"), "{text}{}", stderr(&output));
+    assert!(
+        text.contains("\\$\\(touch\\ x\\).md"),
+        "{text}{}",
+        stderr(&output)
+    );
     assert!(text.contains("one"), "{text}{}", stderr(&output));
     assert!(!home.path().join("x").exists());
 }

@@ -26,7 +26,7 @@ pub(crate) struct Man {
 }
 
 /// A manual page: its name, and its text in the language of man (roff).
-type Page = (String, Vec<u8>);
+type Page = (String, String);
 
 pub(crate) fn run(args: &Man) -> Result<u8> {
     let mut pages = Vec::new();
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Man) -> Result<u8> {
         None => {
             let command = verb(&args.verb)?;
             let (_, text) = page(&command);
-            output::text(&String::from_utf8_lossy(&text))?;
+            output::text(&text)?;
         }
     }
     Ok(0)
@@ -76,7 +76,15 @@ fn page(command: &Command) -> Page {
         .manual("agekeep");
     let mut text = Vec::new();
     page.render(&mut text).expect("a buffer takes everything");
-    (format!("{name}.1"), text)
+    (format!("{name}.1"), tidied(&String::from_utf8_lossy(&text)))
+}
+
+/// Removes what man complains about. An empty date moves the words after it one place ahead, and a
+/// line is not broken beside an empty one.
+fn tidied(page: &str) -> String {
+    let dated = page.replacen(" 1  \"", " 1 \"\" \"", 1);
+    let empty = dated.replace(".br\n\n.br\n", "\n");
+    empty.replace("\n\n.br\n", "\n\n")
 }
 
 /// Writes pages into a folder, which is made if it is not there. A file that is there is replaced.
