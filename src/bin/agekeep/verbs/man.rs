@@ -74,7 +74,7 @@ fn page(command: &Command) -> Page {
         .title(name.to_uppercase())
         .source(format!("agekeep {}", env!("CARGO_PKG_VERSION")))
         .manual("agekeep");
-    let mut text = Vec::new();
+    let mut text = Vec::<u8>::new();
     page.render(&mut text).expect("a buffer takes everything");
     (format!("{name}.1"), tidied(&String::from_utf8_lossy(&text)))
 }
