@@ -335,7 +335,10 @@ fn a_store_that_cannot_be_written_tells_its_log_and_no_content() {
             &["create", "/memories/2", "--text", "x"],
             &["delete", "/memories/0"],
         ] {
-            let (why, hint) = ("Read-only file system", "make both writable: every command is recorded");
+            let (why, hint) = (
+                "Read-only file system",
+                "make both writable: every command is recorded",
+            );
             fails_for_io(&home.run(args), why, hint);
         }
         let tool = home.run_with_input(&["tool"], &format!("{}\n", memory_read(0)));
@@ -415,7 +418,10 @@ fn a_keyring_that_cannot_be_written_takes_no_new_memory_and_keeps_nothing_else_f
     for _ in 0..2 {
         let args = ["create", "/memories/1", "--text", "x"];
         let refused = with_a_read_only_keyring(&home, &args);
-        let (why, hint) = ("Read-only file system", "make both writable: every command is recorded");
+        let (why, hint) = (
+            "Read-only file system",
+            "make both writable: every command is recorded",
+        );
         fails_for_io(&refused, why, hint);
     }
     for args in [

@@ -71,7 +71,7 @@ fn a_page_of_no_verb_and_a_folder_that_cannot_be_are_refused() {
     let none = home.run(&["man", "lgo"]);
     assert_ne!(none.status.code(), Some(0));
     assert!(
-        stderr(&none).contains("\"lgo\" is not a verb"),
+        stderr(&none).contains("\"lgo\" is not a verb of agekeep; a similar one is log"),
         "{}",
         stderr(&none)
     );

@@ -263,7 +263,7 @@ pub(crate) fn memory_glob(text: &str) -> Result<String, Infallible> {
 
 /// Returns the program's command line, with all verbs and options.
 pub(crate) fn command_line() -> clap::Command {
-    let mut command = Cli::command();
+    let (mut command, _) = help::with_examples(Cli::command());
     command.build();
     command
 }

@@ -38,13 +38,6 @@ const EVENTS_MAX: usize = 300;
 const REVISIONS_MAX: usize = 20;
 
 #[derive(Args)]
-#[command(after_help = "\
-Examples:
-  eval \"$(agekeep completions bash)\"
-  agekeep completions fish > ~/.config/fish/completions/agekeep.fish
-
-Records nothing, and needs no store. Completion itself reads paths and names of the store without a
-record, and only with an identity that needs no passphrase.")]
 pub(crate) struct Completions {
     /// The shell that is to complete commands
     shell: Shell,

@@ -3,19 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agekeep::error::{Error, Result};
+use agekeep::error::{Error, Result, nearest};
 use clap::{Args, Command};
 
 use crate::args::command_line;
 use crate::output;
 
 #[derive(Args)]
-#[command(after_help = "\
-Examples:
-  agekeep man log | man -l -
-  agekeep man --out man1
-
-Records nothing, and needs no store.")]
 pub(crate) struct Man {
     /// The verb whose page to print, such as `log` or `hold add` [default: agekeep itself]
     #[arg(value_name = "VERB", conflicts_with = "out")]
@@ -51,9 +45,20 @@ fn verb(words: &[String]) -> Result<Command> {
     let mut command = command_line();
     for word in words {
         let found = command.find_subcommand(word).cloned();
-        command = found.ok_or_else(|| Error::Invalid {
-            what: "the verb",
-            why: format!("{word:?} is not a verb of {}", command.get_name()),
+        command = found.ok_or_else(|| {
+            let names = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+            let near = nearest(word, names.map(Command::get_name));
+            let near = near
+                .first()
+                .map(|name| format!("; a similar one is {name}"));
+            Error::Invalid {
+                what: "the verb",
+                why: format!(
+                    "{word:?} is not a verb of {}{}",
+                    command.get_name(),
+                    near.unwrap_or_default()
+                ),
+            }
         })?;
     }
     Ok(command)
