@@ -68,10 +68,10 @@ fn one_page_says_what_the_help_says_and_needs_no_store() {
 #[test]
 fn a_page_of_no_verb_and_a_folder_that_cannot_be_are_refused() {
     let home = Home::empty();
-    let none = home.run(&["man", "lgo"]);
+    let none = home.run(&["man", "lok"]);
     assert_ne!(none.status.code(), Some(0));
     assert!(
-        stderr(&none).contains("\"lgo\" is not a verb of agekeep; a similar one is log"),
+        stderr(&none).contains("\"lok\" is not a verb of agekeep; a similar one is log"),
         "{}",
         stderr(&none)
     );

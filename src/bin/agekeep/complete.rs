@@ -23,7 +23,7 @@ use agekeep::store::retention::ActiveHold;
 use clap::{Arg, Args, Command, ValueEnum, ValueHint};
 use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate};
 
-use self::line::Line;
+use self::line::TypedLine;
 use crate::args::{Global, command_line};
 use crate::render::seconds;
 use crate::{environment, output};
@@ -76,7 +76,7 @@ pub(crate) fn print_script(args: &Completions) -> Result<u8> {
 /// Prints what fits at the end of a command line, a candidate a line. If the store does not answer in
 /// time, only what does not come from it.
 pub(crate) fn print_candidates(args: Complete) -> Result<u8> {
-    let (shell, line) = (args.shell, Line::parse(args.shell, args.words));
+    let (shell, line) = (args.shell, TypedLine::parse(args.shell, args.words));
     let words = line.words.clone();
     let (done, answer) = mpsc::channel();
     // The thread ends with this process, wherever it hangs.
@@ -187,7 +187,7 @@ fn with_names(command: Command, verbs: &[String], names: &Names) -> Command {
 struct Names(Arc<Global>);
 
 /// A name, and what to say beside it.
-type Named = (String, Option<String>);
+type StoreName = (String, Option<String>);
 
 impl Names {
     /// Returns the names that begin with what was typed. A store that cannot be read has none.
@@ -207,7 +207,7 @@ impl Names {
             .collect()
     }
 
-    fn found(&self, kind: Kind, typed: &str) -> Option<Vec<Named>> {
+    fn found(&self, kind: Kind, typed: &str) -> Option<Vec<StoreName>> {
         let mut store = self.0.open_silently().ok()?;
         let alone = |name: &str| (name.to_owned(), None);
         Some(match kind {
@@ -235,7 +235,7 @@ impl Names {
 }
 
 /// Returns the paths that begin with what was typed, up to the next folder in which they differ.
-fn paths(store: &Store, before: &str, typed: &str) -> Vec<Named> {
+fn paths(store: &Store, before: &str, typed: &str) -> Vec<StoreName> {
     let below_root = !typed.is_empty() && !typed.starts_with('/');
     let shown = |path: &str| {
         let path = if below_root {
@@ -270,7 +270,7 @@ fn paths(store: &Store, before: &str, typed: &str) -> Vec<Named> {
 }
 
 /// Returns the newest events, by number, with what happened.
-fn revisions(store: &Store) -> Vec<Named> {
+fn revisions(store: &Store) -> Vec<StoreName> {
     let events = store.log().take(REVISIONS_MAX).filter_map(Result::ok);
     let number = |entry: Entry| {
         let event = entry.event;
@@ -282,7 +282,7 @@ fn revisions(store: &Store) -> Vec<Named> {
 }
 
 /// Returns what the newest events have in a field, each once.
-fn newest(store: &Store, field: impl Fn(&Event) -> Option<String>) -> Vec<Named> {
+fn newest(store: &Store, field: impl Fn(&Event) -> Option<String>) -> Vec<StoreName> {
     let events = store.log().take(EVENTS_MAX).filter_map(Result::ok);
     let names: BTreeSet<String> = events.filter_map(|entry| field(&entry.event)).collect();
     names.into_iter().map(|name| (name, None)).collect()

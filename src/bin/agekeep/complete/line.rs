@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::Shell;
 
 /// The words of a command line up to the cursor.
-pub(super) struct Line {
+pub(super) struct TypedLine {
     shell: Shell,
     pub(super) words: Vec<OsString>,
     /// The end of the last word's part that bash keeps, in bytes of the word.
@@ -21,7 +21,7 @@ enum Quote {
     Double,
 }
 
-impl Line {
+impl TypedLine {
     pub(super) fn parse(shell: Shell, words: Vec<OsString>) -> Self {
         let plain = |words| Self {
             shell,

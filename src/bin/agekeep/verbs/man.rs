@@ -20,7 +20,7 @@ pub(crate) struct Man {
 }
 
 /// A manual page: its name, and its text in the language of man (roff).
-type Page = (String, String);
+type ManPage = (String, String);
 
 pub(crate) fn run(args: &Man) -> Result<u8> {
     let mut pages = Vec::new();
@@ -65,7 +65,7 @@ fn verb(words: &[String]) -> Result<Command> {
 }
 
 /// Adds the page of a command, and of each verb in it that help shows.
-fn add_pages(command: &Command, pages: &mut Vec<Page>) {
+fn add_pages(command: &Command, pages: &mut Vec<ManPage>) {
     pages.push(page(command));
     let verbs = command.get_subcommands();
     for verb in verbs.filter(|verb| !verb.is_hide_set() && verb.get_name() != "help") {
@@ -73,7 +73,7 @@ fn add_pages(command: &Command, pages: &mut Vec<Page>) {
     }
 }
 
-fn page(command: &Command) -> Page {
+fn page(command: &Command) -> ManPage {
     let name = command.get_display_name().unwrap_or("agekeep");
     let page = clap_mangen::Man::new(command.clone())
         .title(name.to_uppercase())
@@ -93,7 +93,7 @@ fn tidied(page: &str) -> String {
 }
 
 /// Writes pages into a folder, which is made if it is not there. A file that is there is replaced.
-fn write(folder: &Path, pages: &[Page]) -> Result<()> {
+fn write(folder: &Path, pages: &[ManPage]) -> Result<()> {
     let fault = |doing, path: &Path| {
         let path = path.to_owned();
         move |source| Error::Io {
