@@ -42,6 +42,7 @@ mod schedule;
 mod sdk;
 mod secrecy;
 mod security;
+mod shells;
 mod siem;
 mod signers;
 mod support;

@@ -46,6 +46,7 @@ pages! {
     the_tutorial: "docs/tutorial.md",
     agents: "docs/agents.md",
     audits: "docs/audit.md",
+    the_command_line: "docs/command-line.md",
     backup_and_restore: "docs/backup-and-restore.md",
     import_and_export: "docs/import-export.md",
     the_policy: "docs/policy.md",

@@ -21,6 +21,7 @@ use crate::store::follow;
 use crate::store::log::{self, ChangeSet, Entry, Filter};
 use crate::store::plan::plan_path_refused;
 use crate::store::revision::Revision;
+use crate::store::sweep::unexpired;
 use crate::store::{Identity, Store};
 
 impl Store {
@@ -58,6 +59,15 @@ impl Store {
     /// Iterates over all events, newest first. This does not count as an access.
     pub fn log(&self) -> impl Iterator<Item = Result<Entry>> + '_ {
         log::log(self)
+    }
+
+    /// Iterates over the paths of memories that exist and have not expired, to complete what somebody
+    /// types. No memory is opened, and nothing is recorded.
+    pub fn paths(&self) -> impl Iterator<Item = &MemoryPath> {
+        let unexpired = unexpired(&self.state);
+        let all = self.state.catalog.memories();
+        all.filter(move |memory| unexpired.has(memory))
+            .map(|memory| &memory.path)
     }
 
     /// Parses a path that a memory has or had, such as for [`Filter::path`], by the rules of the

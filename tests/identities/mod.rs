@@ -20,7 +20,7 @@ use crate::support::{Home, feed, stderr, stdout};
 const PASSPHRASE: &str = "correct horse battery staple";
 
 /// A work factor that takes a moment.
-const QUICK: u8 = 10;
+pub(crate) const QUICK: u8 = 10;
 
 /// The recipient and identity of the plugin for tests.
 const PLUGIN_RECIPIENT: &str = "age1agekeeptest1dahx2hxxx5p";
@@ -144,7 +144,7 @@ fn keygen() -> String {
 }
 
 /// An identity file that is encrypted with [`PASSPHRASE`].
-fn encrypted(plain: &str, armored: bool, work: u8) -> Vec<u8> {
+pub(crate) fn encrypted(plain: &str, armored: bool, work: u8) -> Vec<u8> {
     let mut recipient = age::scrypt::Recipient::new(PASSPHRASE.to_owned().into());
     recipient.set_work_factor(work);
     let encryptor = age::Encryptor::with_recipients(iter::once(&recipient as _)).expect("one");

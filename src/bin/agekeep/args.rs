@@ -1,6 +1,7 @@
 //! The command line: parses the arguments, calls the library and shows the result.
 
 use std::convert::Infallible;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,16 +11,16 @@ use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::ROOT;
 use agekeep::store::{Clock, Keys, Store};
 use chrono::{DateTime, Utc};
-use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 #[cfg(feature = "http")]
 use crate::ui;
 use crate::verbs::{
-    accept, audit_kit, checkpoint, erase, export, history, import, init, mcp_config, members,
+    accept, audit_kit, checkpoint, erase, export, history, import, init, man, mcp_config, members,
     memory, policy, prompt, receipt, redact, renamed, report, retention, rules, scan, schedule,
     signers, status, tool, undo, verify,
 };
-use crate::{environment, help, mcp, output, terminal};
+use crate::{complete, environment, help, mcp, output, terminal};
 
 /// The memory of an AI agent, as signed commits encrypted with age.
 #[derive(Parser)]
@@ -221,6 +222,13 @@ enum Verb {
     Report(report::ReportArgs),
     /// Verify all of history: signatures, roles, content and keys
     Verify(verify::Verify),
+    /// Print a manual page, or write all pages into a folder
+    Man(man::Man),
+    /// Print the script that completes commands in a shell
+    Completions(complete::Completions),
+    /// Print what fits at the end of an unfinished command line
+    #[command(hide = true)]
+    Complete(complete::Complete),
     /// Print the help of a verb or a topic
     #[command(hide = true)]
     Help(help::HelpArgs),
@@ -254,6 +262,13 @@ pub(crate) fn memory_glob(text: &str) -> Result<String, Infallible> {
         return Ok(text.to_owned());
     }
     path_or_id(text)
+}
+
+/// Returns the program's command line, with all verbs and options.
+pub(crate) fn command_line() -> clap::Command {
+    let (mut command, _) = help::with_examples(Cli::command());
+    command.build();
+    command
 }
 
 /// Runs the command line of this process.
@@ -322,6 +337,9 @@ fn carry_out(global: Global, verb: Verb) -> Result<u8> {
         Verb::Compact(args) => status::compact(&global, &args),
         Verb::Report(args) => report::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),
+        Verb::Man(args) => man::run(&args),
+        Verb::Completions(args) => complete::print_script(&args),
+        Verb::Complete(args) => complete::print_candidates(args),
         Verb::Help(args) => help::run(&global, &args),
         Verb::Renamed(verb) => renamed::run(&global, &verb),
     }
@@ -356,6 +374,21 @@ pub(crate) fn protected(store: Store) -> Store {
 }
 
 impl Global {
+    /// Finds the global options in a command line that may be unfinished or wrong.
+    pub(crate) fn in_words(words: &[OsString]) -> Option<Self> {
+        let command = Cli::command().ignore_errors(true);
+        let found = command.try_get_matches_from(words).ok()?;
+        Self::from_arg_matches(&found).ok()
+    }
+
+    /// Opens the store to complete a command line: without any record, question or note, and only
+    /// with an identity that needs no passphrase. No memory of stores is kept or read, so the note
+    /// at a store's first use still comes.
+    pub(crate) fn open_silently(&self) -> Result<Store> {
+        let path = self.existing_store()?;
+        Store::open(&path, environment::keys_to_complete(self)?, self.clock())
+    }
+
     /// Opens the store for commands, which are signed.
     pub(crate) fn open(&self) -> Result<Store> {
         let path = self.protected_store()?;

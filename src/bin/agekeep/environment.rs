@@ -149,6 +149,17 @@ pub(super) fn keys_to_look(global: &Global) -> Result<Keys> {
     })
 }
 
+/// Reads the identity to complete a command line. Nobody is asked for a passphrase, and nothing is
+/// kept or signed.
+pub(super) fn keys_to_complete(global: &Global) -> Result<Keys> {
+    Ok(Keys {
+        identity: keyfile::read_identity(&identity(global)?)?,
+        signing_key: None,
+        state: None,
+        keyring: global.keyring.clone(),
+    })
+}
+
 /// Returns the socket of the ssh-agent.
 fn agent() -> Option<PathBuf> {
     let socket = env::var_os("SSH_AUTH_SOCK").map(PathBuf::from);

@@ -39,10 +39,21 @@ pub(crate) struct HelpArgs {
 /// Returns the command line, whose help is complete. Its global options stand in one topic instead of
 /// in the help of every verb.
 pub(crate) fn command() -> Command {
-    let mut command = Cli::command().mut_args(|arg| {
+    let (command, list) = with_examples(Cli::command().mut_args(|arg| {
         let hidden = arg.get_id() != "help";
         arg.hide(hidden)
-    });
+    }));
+    let topics = TOPICS.map(|(name, _)| name).join(" ");
+    command
+        .help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}")
+        .after_help(format!(
+            "{list}\nMore help\n  agekeep help VERB   what a verb does, with examples\n  agekeep help \
+             TOPIC  {topics}\n                      {OPTIONS}"
+        ))
+}
+
+/// Puts examples and what is recorded below the help of each verb; returns the list of verbs too.
+pub(crate) fn with_examples(mut command: Command) -> (Command, String) {
     let mut list = String::new();
     for group in VERBS.split("\n# ").skip(1) {
         let (title, verbs) = group.split_once('\n').expect("a group has verbs");
@@ -60,14 +71,7 @@ pub(crate) fn command() -> Command {
             command = command.mut_subcommand(name, |verb| verb.after_help(text));
         }
     }
-    let topics = TOPICS.map(|(name, _)| name).join(" ");
-    command
-        .help_template("{about-with-newline}\n{usage-heading} {usage}{after-help}")
-        .after_help(format!(
-            "{}\nMore help\n  agekeep help VERB   what a verb does, with examples\n  agekeep help \
-             TOPIC  {topics}\n                      {OPTIONS}",
-            list.trim_start()
-        ))
+    (command, list.trim_start().to_owned())
 }
 
 /// Makes what stands below the help of a verb.

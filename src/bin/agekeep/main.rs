@@ -1,6 +1,7 @@
 //! The `agekeep` command, which gives access to the library.
 
 mod args;
+mod complete;
 mod environment;
 mod folder;
 mod help;

@@ -9,6 +9,7 @@ pub(crate) mod export;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod man;
 pub(crate) mod mcp_config;
 pub(crate) mod members;
 pub(crate) mod memory;

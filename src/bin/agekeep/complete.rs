@@ -1,0 +1,289 @@
+//! Completion of command lines: the scripts of the shells, and what fits at the end of an unfinished
+//! line. Paths and names come from the store, which is only read: nothing is recorded, asked or said.
+//!
+//! A path of a memory is hostile. What has a control character is no candidate, and each shell gets a
+//! candidate so that it stays one word: bash and PowerShell insert text as it comes, so it is quoted
+//! here; zsh, fish and elvish quote it themselves.
+
+mod line;
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use agekeep::error::Result;
+use agekeep::event::Event;
+use agekeep::memory_tool::path::ROOT;
+use agekeep::policy::key::PolicyKey;
+use agekeep::store::Store;
+use agekeep::store::log::Entry;
+use agekeep::store::retention::ActiveHold;
+use clap::{Arg, Args, Command, ValueEnum, ValueHint};
+use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate};
+
+use self::line::TypedLine;
+use crate::args::{Global, command_line};
+use crate::render::seconds;
+use crate::{environment, output};
+
+/// Longest wait for the store.
+const WAIT: Duration = Duration::from_millis(1500);
+/// Most candidates that the store gives for one word.
+const CANDIDATES_MAX: usize = 100;
+/// The number of newest events in which actors, sessions and revisions are looked for.
+const EVENTS_MAX: usize = 300;
+/// The number of newest events that are offered as revisions.
+const REVISIONS_MAX: usize = 20;
+
+#[derive(Args)]
+pub(crate) struct Completions {
+    /// The shell that is to complete commands
+    shell: Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct Complete {
+    shell: Shell,
+    /// The words up to the cursor; for bash, the line up to the cursor and the characters that end a
+    /// word
+    #[arg(last = true)]
+    words: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Elvish,
+    Powershell,
+}
+
+/// Prints the script that a shell reads at its start.
+pub(crate) fn print_script(args: &Completions) -> Result<u8> {
+    output::text(match args.shell {
+        Shell::Bash => include_str!("complete/bash.sh"),
+        Shell::Zsh => include_str!("complete/zsh.sh"),
+        Shell::Fish => include_str!("complete/fish.fish"),
+        Shell::Elvish => include_str!("complete/elvish.elv"),
+        Shell::Powershell => include_str!("complete/powershell.ps1"),
+    })?;
+    Ok(0)
+}
+
+/// Prints what fits at the end of a command line, a candidate a line. If the store does not answer in
+/// time, only what does not come from it.
+pub(crate) fn print_candidates(args: Complete) -> Result<u8> {
+    let (shell, line) = (args.shell, TypedLine::parse(args.shell, args.words));
+    let words = line.words.clone();
+    let (done, answer) = mpsc::channel();
+    // The thread ends with this process, wherever it hangs.
+    thread::spawn(move || done.send(candidates(words, true)));
+    let found = answer
+        .recv_timeout(WAIT)
+        .unwrap_or_else(|_| candidates(line.words.clone(), false));
+    let mut text = String::new();
+    for (value, help) in found {
+        let Some(value) = line.inserted(&value) else {
+            continue;
+        };
+        text += &value;
+        if let (false, Some(help)) = (shell == Shell::Bash, help) {
+            text.extend(["\t", &help]);
+        }
+        text.push('\n');
+    }
+    output::data(&text)?;
+    Ok(0)
+}
+
+/// Returns what fits as the last of these words, each with a line of help.
+fn candidates(words: Vec<OsString>, live: bool) -> Vec<(String, Option<String>)> {
+    let last = words.len().saturating_sub(1);
+    let mut command = command_line();
+    if live && let Some(global) = Global::in_words(&words[..last]) {
+        command = with_names(command, &[], &Names(global.into()));
+    }
+    let here = environment::here();
+    let found =
+        engine::complete(&mut command, words, last, Some(here.as_path())).unwrap_or_default();
+    let plain = |text: &str| !text.contains(output::is_obeyed);
+    let both = |candidate: &CompletionCandidate| {
+        let value = candidate
+            .get_value()
+            .to_str()
+            .filter(|value| plain(value))?;
+        let help = candidate.get_help().map(ToString::to_string);
+        let help = help.and_then(|help| help.lines().next().map(str::to_owned));
+        Some((value.to_owned(), help.filter(|help| plain(help))))
+    };
+    found.iter().filter_map(both).collect()
+}
+
+/// A kind of name that a store has.
+#[derive(Clone, Copy)]
+enum Kind {
+    Path,
+    Revision,
+    RevisionOrPath,
+    PathAtRevision,
+    Actor,
+    Session,
+    Member,
+    Signer,
+    Hold,
+    PolicyKey,
+}
+
+/// Returns the kind of name that an argument takes, by the name of its value in help.
+fn kind_of(verbs: &[String], arg: &Arg) -> Option<Kind> {
+    // A path of this machine.
+    if arg.get_value_hint() != ValueHint::Unknown {
+        return None;
+    }
+    let id = arg.get_id().as_str();
+    let named = arg.get_value_names().and_then(<[_]>::first);
+    let name = named.map_or_else(|| id.to_uppercase(), ToString::to_string);
+    let group = verbs.first().map_or("", String::as_str);
+    match (group, name.as_str()) {
+        (_, "NAME") if id == "actor" => Some(Kind::Actor),
+        (_, "ID") if id == "session" => Some(Kind::Session),
+        (_, "PATH" | "PATHS" | "OLD_PATH" | "NEW_PATH" | "PATH|ID" | "PATH|GLOB|ID" | "GLOB") => {
+            Some(Kind::Path)
+        }
+        (_, "REV" | "REV|TIME" | "REV[..REV]") => Some(Kind::Revision),
+        (_, "REV[:PATH]" | "REV:PATH") => Some(Kind::PathAtRevision),
+        (_, "A] [B] [PATH") => Some(Kind::RevisionOrPath),
+        (_, "HOLD") => Some(Kind::Hold),
+        ("policy", "KEY") => Some(Kind::PolicyKey),
+        ("members" | "recipients" | "audit-kit", "NAME") => Some(Kind::Member),
+        ("signers", "NAME") => Some(Kind::Signer),
+        _ => None,
+    }
+}
+
+/// Lets each argument that takes a name of the store be completed with such names.
+fn with_names(command: Command, verbs: &[String], names: &Names) -> Command {
+    let command = command.mut_args(|arg| match kind_of(verbs, &arg) {
+        Some(kind) => {
+            let names = names.clone();
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
+                names.fitting(kind, typed.to_str().unwrap_or_default())
+            }))
+        }
+        None => arg,
+    });
+    command.mut_subcommands(|verb| {
+        let mut verbs = verbs.to_vec();
+        verbs.push(verb.get_name().to_owned());
+        with_names(verb, &verbs, names)
+    })
+}
+
+/// The names in the store that a command line is about.
+#[derive(Clone)]
+struct Names(Arc<Global>);
+
+/// A name, and what to say beside it.
+type StoreName = (String, Option<String>);
+
+impl Names {
+    /// Returns the names that begin with what was typed. A store that cannot be read has none.
+    fn fitting(&self, kind: Kind, typed: &str) -> Vec<CompletionCandidate> {
+        let found = self.found(kind, typed).unwrap_or_default();
+        let fitting = found
+            .into_iter()
+            .filter(|(name, _)| name.starts_with(typed));
+        fitting
+            .take(CANDIDATES_MAX)
+            .enumerate()
+            .map(|(at, (name, help))| {
+                CompletionCandidate::new(name)
+                    .help(help.map(Into::into))
+                    .display_order(Some(at))
+            })
+            .collect()
+    }
+
+    fn found(&self, kind: Kind, typed: &str) -> Option<Vec<StoreName>> {
+        let mut store = self.0.open_silently().ok()?;
+        let alone = |name: &str| (name.to_owned(), None);
+        Some(match kind {
+            Kind::Path => paths(&store, "", typed),
+            Kind::Revision => revisions(&store),
+            Kind::RevisionOrPath => [revisions(&store), paths(&store, "", typed)].concat(),
+            Kind::PathAtRevision => match typed.split_once(':') {
+                Some((revision, path)) => paths(&store, &format!("{revision}:"), path),
+                None => revisions(&store),
+            },
+            Kind::Actor => newest(&store, |event| event.actor.clone()),
+            Kind::Session => newest(&store, |event| event.session.clone()),
+            Kind::Member => store.members().iter().map(|m| alone(&m.name)).collect(),
+            Kind::Signer => store.signer_list().iter().map(|s| alone(&s.name)).collect(),
+            Kind::Hold => {
+                let holds = store.holds().ok()?;
+                let number = |hold: &ActiveHold| (hold.hold.to_string(), hold.reason.clone());
+                holds.iter().map(number).collect()
+            }
+            Kind::PolicyKey => PolicyKey::all()
+                .map(|key| alone(&key.to_string()))
+                .collect(),
+        })
+    }
+}
+
+/// Returns the paths that begin with what was typed, up to the next folder in which they differ.
+fn paths(store: &Store, before: &str, typed: &str) -> Vec<StoreName> {
+    let below_root = !typed.is_empty() && !typed.starts_with('/');
+    let shown = |path: &str| {
+        let path = if below_root {
+            path.strip_prefix(ROOT)?.strip_prefix('/')?
+        } else {
+            path
+        };
+        path.starts_with(typed).then(|| path.to_owned())
+    };
+    let all: Vec<String> = store
+        .paths()
+        .filter_map(|path| shown(path.as_str()))
+        .collect();
+    let mut typed = typed.to_owned();
+    loop {
+        let step = |path: &String| {
+            let rest = path.get(typed.len()..)?;
+            let end = rest.find('/').map_or(path.len(), |at| typed.len() + at + 1);
+            path.get(..end).map(str::to_owned)
+        };
+        let steps: BTreeSet<String> = all.iter().filter_map(step).collect();
+        match (steps.len(), steps.first()) {
+            (1, Some(only)) if only.ends_with('/') => typed.clone_from(only),
+            _ => {
+                return steps
+                    .iter()
+                    .map(|path| (format!("{before}{path}"), None))
+                    .collect();
+            }
+        }
+    }
+}
+
+/// Returns the newest events, by number, with what happened.
+fn revisions(store: &Store) -> Vec<StoreName> {
+    let events = store.log().take(REVISIONS_MAX).filter_map(Result::ok);
+    let number = |entry: Entry| {
+        let event = entry.event;
+        let what = format!("{} {}", seconds(event.time), event.command);
+        (event.number.to_string(), Some(what))
+    };
+    let newest = ("HEAD".to_owned(), Some("the newest event".to_owned()));
+    std::iter::once(newest).chain(events.map(number)).collect()
+}
+
+/// Returns what the newest events have in a field, each once.
+fn newest(store: &Store, field: impl Fn(&Event) -> Option<String>) -> Vec<StoreName> {
+    let events = store.log().take(EVENTS_MAX).filter_map(Result::ok);
+    let names: BTreeSet<String> = events.filter_map(|entry| field(&entry.event)).collect();
+    names.into_iter().map(|name| (name, None)).collect()
+}

@@ -1,0 +1,5 @@
+//! Completion and manual pages, tried by the programs that read them: bash, zsh, fish, elvish, mandoc.
+
+mod candidates;
+mod complete;
+mod pages;
