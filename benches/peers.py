@@ -12,7 +12,7 @@ from pathlib import Path
 from shutil import which
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "examples/python"))
+sys.path.insert(0, str(ROOT / "packaging/python"))
 TEXT_BYTES = 4096
 LINES = "".join(f"{n:>4}: customer prefers short answers in the morning, always\n" for n in range(80))
 PLAIN = "plain durable write"
@@ -148,7 +148,7 @@ def long_lived(agekeep, home):
     acts.memory_tool("agekeep tool", tool.call)
     acts.closes.append(tool.close)
     try:
-        from agekeep_memory import AgekeepMemory
+        from agekeep import AgekeepMemory
         from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 
         run(agekeep, "--store", home / "adapter", "init")

@@ -21,11 +21,11 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "examples/python"))
+sys.path.insert(0, str(ROOT / "packaging/python"))
 sys.dont_write_bytecode = True
 
 import anthropic  # noqa: E402
-from agekeep_memory import AgekeepMemory, AsyncAgekeepMemory  # noqa: E402
+from agekeep import AgekeepMemory, AsyncAgekeepMemory  # noqa: E402
 from anthropic.tools import memory as sdk  # noqa: E402
 
 MEMORIES = int(sys.argv[3]) if len(sys.argv) > 3 else 500

@@ -1,9 +1,9 @@
-# An agent that remembers, with agekeep_memory.py beside it: python quickstart.py "Remember ..."
-# Before: pip install anthropic, agekeep init, and ANTHROPIC_API_KEY set.
+# An agent that remembers: python quickstart.py "Remember ..."
+# Before: pip install "agekeep[anthropic]", agekeep init, and ANTHROPIC_API_KEY set.
 import sys
 
 import anthropic
-from agekeep_memory import AgekeepMemory
+from agekeep import AgekeepMemory
 
 with AgekeepMemory(actor="quickstart") as memory:
     answer = anthropic.Anthropic().beta.messages.tool_runner(

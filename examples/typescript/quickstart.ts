@@ -1,7 +1,7 @@
-// An agent that remembers, with agekeep-memory.ts beside it: node quickstart.ts "Remember that ..." (Node 22.18 or
-// later). Before: npm install @anthropic-ai/sdk, agekeep init, and ANTHROPIC_API_KEY set.
+// An agent that remembers: node quickstart.ts "Remember that ..." (Node 22.18 or later).
+// Before: npm install agekeep @anthropic-ai/sdk, npx agekeep init, and ANTHROPIC_API_KEY set.
 import Anthropic from '@anthropic-ai/sdk';
-import { agekeepMemory } from './agekeep-memory.ts';
+import { agekeepMemory } from 'agekeep';
 
 const memory = await agekeepMemory({ actor: 'quickstart' });
 const answer = await new Anthropic().beta.messages.toolRunner({

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-from agekeep_memory import AgekeepMemory, AsyncAgekeepMemory
+from agekeep import AgekeepMemory, AsyncAgekeepMemory
 from anthropic.lib.tools import ToolError
 
 

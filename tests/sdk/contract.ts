@@ -2,7 +2,7 @@
 // store of its own, STORES/n. Each answer is printed as a line of JSON.
 import { readFileSync } from 'node:fs';
 import { ToolError } from '@anthropic-ai/sdk/lib/tools/ToolError';
-import { agekeepMemory } from './agekeep-memory.ts';
+import { agekeepMemory } from 'agekeep';
 
 const [cases = '', stores = ''] = process.argv.slice(2);
 type Case = { steps: { input: unknown }[] };

@@ -1,4 +1,4 @@
-//! The adapters in `examples/` under the real SDKs: whole sessions against a small Messages API on
+//! The adapters in `packaging/` under the real SDKs: whole sessions against a small Messages API on
 //! loopback, the contract, and what goes wrong with processes.
 
 mod contract;

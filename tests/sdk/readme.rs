@@ -1,7 +1,7 @@
 //! What a new user is told to type, typed: from an empty home folder to an agent that remembers.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -76,7 +76,7 @@ fn as_told(language: Language, fence: &str, quickstart: &str) {
         .next()
         .and_then(|line| line.split(' ').nth(1));
     fs::write(scene.work().join(name.expect("its name")), program).expect("writes");
-    symlink(root.join("examples"), scene.work().join("examples")).expect("links");
+    scene.install(language);
     stand_ins(&scene);
     let mut sh = Command::new("bash");
     sh.args(["-euc", commands]);
@@ -104,20 +104,18 @@ fn code(program: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The programs that the page's commands name: what they install is here already.
+/// The programs that the page's commands name: what they install is here already, and
+/// `packaging/check-agents` installs it from the packages.
 fn stand_ins(scene: &Scene) {
     let bin = scene.home.path().join("bin");
-    let modules = peers::node_modules();
-    let link = format!(
-        "ln -s {} node_modules; echo '{{}}' > package.json",
-        modules.display()
-    );
-    let node = format!("exec {} \"$@\"", modules.join(".bin/node").display());
+    let node = peers::node_modules().join(".bin/node");
+    let node = format!("exec {} \"$@\"", node.display());
     let python = peers::python().expect("it was looked for");
     let python = format!("exec {} \"$@\"", python.display());
     for (name, does) in [
-        ("pip", "[ \"$*\" = 'install anthropic' ]"),
-        ("npm", link.as_str()),
+        ("pip", "[ \"$*\" = 'install agekeep[anthropic]' ]"),
+        ("npm", "[ \"$*\" = 'install agekeep @anthropic-ai/sdk' ]"),
+        ("npx", "exec \"$@\""),
         ("node", node.as_str()),
         ("python", python.as_str()),
     ] {

@@ -7,7 +7,7 @@ import asyncio
 import sys
 
 import anthropic
-from agekeep_memory import AgekeepMemory, AsyncAgekeepMemory
+from agekeep import AgekeepMemory, AsyncAgekeepMemory
 
 WHO = {"actor": "planner", "session": "s-17", "reason": "asked to remember"}
 REQUEST = {

@@ -1,6 +1,6 @@
 // The tool runner that the quickstart does not show: streaming, with each call run while the reply still streams.
 import Anthropic from '@anthropic-ai/sdk';
-import { agekeepMemory } from './agekeep-memory.ts';
+import { agekeepMemory } from 'agekeep';
 
 const memory = await agekeepMemory({ actor: 'planner', session: 's-17', reason: 'asked to remember' });
 const runner = new Anthropic().beta.messages.toolRunner({

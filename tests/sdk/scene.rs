@@ -64,18 +64,26 @@ impl Scene {
             Language::TypeScript => &["examples/typescript", "tests/sdk"],
         };
         for folder in folders {
-            for entry in fs::read_dir(project().join(folder)).expect("a folder") {
-                let from = entry.expect("an entry").path();
-                if from.is_file() {
-                    let name = from.file_name().expect("a file has a name");
-                    fs::copy(&from, self.work().join(name)).expect("a copy");
-                }
-            }
+            copy_files(folder, &self.work());
         }
-        if language == Language::TypeScript {
-            symlink(peers::node_modules(), self.work().join("node_modules")).expect("links");
-            let package = json!({"type": "module"}).to_string();
-            fs::write(self.work().join("package.json"), package).expect("writes");
+        self.install(language);
+    }
+
+    /// Puts the adapter into `work`, where `agekeep` is its name in both languages. Without the
+    /// program in it, it starts the one on the path.
+    pub(crate) fn install(&self, language: Language) {
+        match language {
+            Language::Python => {
+                copy_files("packaging/python/agekeep", &self.work().join("agekeep"))
+            }
+            Language::TypeScript => {
+                copy_files("packaging/npm", &self.work().join("agekeep"));
+                symlink(peers::node_modules(), self.work().join("node_modules")).expect("links");
+                // A package may import itself by its name.
+                let package =
+                    json!({"name": "agekeep", "type": "module", "exports": "./agekeep/index.ts"});
+                fs::write(self.work().join("package.json"), package.to_string()).expect("writes");
+            }
         }
     }
 
@@ -151,6 +159,18 @@ pub(crate) fn assert_ok(program: &str, output: &Output) {
         "{program}: {}\n{said}\n{complained}",
         output.status
     );
+}
+
+/// Copies the files of a folder of the project, without the folders in it.
+fn copy_files(folder: &str, to: &Path) {
+    fs::create_dir_all(to).expect("makes a folder");
+    for entry in fs::read_dir(project().join(folder)).expect("a folder") {
+        let from = entry.expect("an entry").path();
+        if from.is_file() {
+            let name = from.file_name().expect("a file has a name");
+            fs::copy(&from, to.join(name)).expect("a copy");
+        }
+    }
 }
 
 fn project() -> &'static Path {

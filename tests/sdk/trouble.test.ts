@@ -5,7 +5,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ToolError } from '@anthropic-ai/sdk/lib/tools/ToolError';
-import { AgekeepError, agekeepMemory, type AgekeepOptions } from './agekeep-memory.ts';
+import { AgekeepError, agekeepMemory, type AgekeepOptions } from 'agekeep';
 
 const UNAVAILABLE = 'Error: the memory cannot be opened. Go on without it, and tell a person.';
 const UNSURE =
@@ -104,7 +104,7 @@ test('closed twice', () =>
 test('a program that forgets to close it still ends, and the child with it', async () => {
   for (const [how, status] of [['', 0], ['process.kill(process.pid, 9)', null]] as const) {
     const program =
-      `import { agekeepMemory } from '${HERE}/agekeep-memory.ts';` +
+      `import { agekeepMemory } from '${HERE}/agekeep/index.ts';` +
       `const memory = await agekeepMemory({ command: ['sh', '-c', 'echo $$ > child; exec agekeep tool'] });` +
       `await memory.run({ command: 'view', path: '/memories' }); ${how}`;
     const options = { cwd: HERE, encoding: 'utf8', timeout: 20000 } as const;

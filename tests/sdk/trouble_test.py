@@ -14,7 +14,8 @@ import unittest
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
-from agekeep_memory import UNAVAILABLE, UNSURE, AgekeepError, AgekeepMemory, AsyncAgekeepMemory
+from agekeep import AgekeepError, AgekeepMemory, AsyncAgekeepMemory
+from agekeep.memory import UNAVAILABLE, UNSURE
 from anthropic.lib.tools import ToolError
 from anthropic.types.beta import BetaMemoryTool20250818CreateCommand
 
@@ -164,7 +165,7 @@ class Ending(Case):
     def test_forgotten(self):
         """The child of a program that never closes ends with it, however it ends."""
         program = (
-            "import os, signal, sys; from agekeep_memory import *; m = AgekeepMemory(); m.open();"
+            "import os, signal, sys; from agekeep import *; m = AgekeepMemory(); m.open();"
             "print(m._child.pid, flush=True); sys.argv[1] == 'kill' and os.kill(os.getpid(), 9)"
         )
         for how in ("end", "kill"):

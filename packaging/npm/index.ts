@@ -1,18 +1,19 @@
 /**
  * The SDK's memory tool over agekeep: what an agent remembers, encrypted, signed and versioned.
  *
- * Copy this file beside your program and give a memory to the SDK's tool runner:
+ * Give a memory to the SDK's tool runner:
  *
  *     const memory = await agekeepMemory({ actor: 'planner' });
  *     client.beta.messages.toolRunner({ ..., tools: [memory] });
  *
- * It needs `npm install @anthropic-ai/sdk`, the `agekeep` program, and a store (`agekeep init`).
+ * It needs `npm install agekeep @anthropic-ai/sdk` and a store (`npx agekeep init`).
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
 import type { BetaToolRunContext } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
 import { ToolError } from '@anthropic-ai/sdk/lib/tools/ToolError';
+import { bundled } from './bundled.ts';
 
 const UNAVAILABLE = 'Error: the memory cannot be opened. Go on without it, and tell a person.';
 const UNSURE =
@@ -28,7 +29,7 @@ export interface AgekeepOptions {
   actor?: string;
   session?: string;
   reason?: string;
-  /** How to start agekeep, with more arguments if it needs them. */
+  /** How to start another agekeep than the package's, with more arguments if it needs them. */
   command?: readonly [string, ...string[]];
 }
 
@@ -44,7 +45,7 @@ type Context = Record<string, string | undefined>;
 /** Starts agekeep, and answers the tool. Calls are carried out one by one, as they come. */
 export async function agekeepMemory({
   store,
-  command = ['agekeep', 'tool'],
+  command = [bundled() ?? 'agekeep', 'tool'], // on the path where this is used from a checkout
   // These go with each call and not into the arguments, which every user of the machine sees.
   ...said
 }: AgekeepOptions = {}) {

@@ -1,11 +1,11 @@
 """The SDK's memory tool over agekeep: what an agent remembers, encrypted, signed and versioned.
 
-Copy this file beside your program and give a memory to the SDK's tool runner:
+Give a memory to the SDK's tool runner:
 
     with AgekeepMemory(actor="planner") as memory:        # or: async with AsyncAgekeepMemory(...)
         client.beta.messages.tool_runner(..., tools=[memory])
 
-It needs `pip install anthropic`, the `agekeep` program, and a store (`agekeep init`).
+It needs `pip install "agekeep[anthropic]"` and a store (`agekeep init`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from anthropic import BaseModel
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
+
+from agekeep import bundled
 
 UNAVAILABLE = "Error: the memory cannot be opened. Go on without it, and tell a person."
 UNSURE = (
@@ -51,11 +53,13 @@ class _Memory:
         actor: Optional[str] = None,
         session: Optional[str] = None,
         reason: Optional[str] = None,
-        command: Sequence[str] = ("agekeep", "tool"),
+        command: Optional[Sequence[str]] = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self._command = [*command] + ([] if store is None else ["--store", os.fspath(store)])
+        # On the path where this is used from a checkout.
+        self._command = [*(command or (bundled() or "agekeep", "tool"))]
+        self._command += [] if store is None else ["--store", os.fspath(store)]
         # These go with each call and not into the arguments, which every user of the machine sees.
         self._context = {"actor": actor, "session": session, "reason": reason}
         self._child: Optional[subprocess.Popen[bytes]] = None
@@ -183,7 +187,8 @@ class AgekeepMemory(_Memory, BetaAbstractMemoryTool):
     """The memory tool for `Anthropic`. Many threads may use it; calls are carried out one by one.
 
     store: the store's folder, where it is not the user's own; actor, session, reason: what every
-    call is recorded with; command: how to start agekeep, with more arguments if it needs them.
+    call is recorded with; command: how to start another agekeep than the package's, with more
+    arguments if it needs them.
     """
 
     def call(self, input: object, tool_use_id: Optional[str] = None) -> str:
