@@ -56,7 +56,9 @@ fn faults(place: &str, text: &str, (style, patterns): &(Style, Vec<Regex>)) -> V
         }
         let words = sentence.split_whitespace().count();
         if !exempt.contains("words") && words > style.words_max {
-            faults.push(format!("{place}: {words} words in a sentence:\n    {sentence}"));
+            faults.push(format!(
+                "{place}: {words} words in a sentence:\n    {sentence}"
+            ));
         }
     }
     faults
@@ -77,7 +79,10 @@ fn sentences(text: &str) -> Vec<String> {
             pieces.push(String::new());
         } else if line.starts_with(['|', '#']) {
             let line = line.replace("\\|", "/");
-            pieces.extend(line.split('|').map(|cell| cell.trim_start_matches('#').to_owned()));
+            pieces.extend(
+                line.split('|')
+                    .map(|cell| cell.trim_start_matches('#').to_owned()),
+            );
             pieces.push(String::new());
         } else if let Some(mark) = item.find(line) {
             pieces.push(line[mark.end()..].to_owned());
@@ -90,7 +95,9 @@ fn sentences(text: &str) -> Vec<String> {
     let end = Regex::new(r#"[.!?;]["”)]*\s+"#).expect("a pattern");
     let mut sentences = Vec::new();
     for piece in pieces {
-        let piece = link.replace_all(&code.replace_all(&piece, "X"), "").into_owned();
+        let piece = link
+            .replace_all(&code.replace_all(&piece, "X"), "")
+            .into_owned();
         let piece = piece.replace(['[', ']', '*'], "");
         let mut from = 0;
         for mark in end.find_iter(&piece) {
@@ -107,7 +114,11 @@ fn sentences(text: &str) -> Vec<String> {
 fn each_rule_finds_the_bad_sentences_and_leaves_the_good_ones() {
     let (style, patterns) = style();
     for (rule, pattern) in style.rule.iter().zip(&patterns) {
-        assert!(!rule.found.is_empty() && !rule.kept.is_empty(), "{}", rule.name);
+        assert!(
+            !rule.found.is_empty() && !rule.kept.is_empty(),
+            "{}",
+            rule.name
+        );
         for sentence in &rule.found {
             assert!(pattern.is_match(sentence), "{}: {sentence}", rule.name);
         }
@@ -162,16 +173,28 @@ fn the_help_keeps_the_style() {
     let verbs = all.split_once("\nRemember\n").expect("the verbs").1;
     let verbs = verbs.lines().filter_map(|line| line.strip_prefix("  "));
     let mut names: Vec<&str> = verbs.filter_map(|line| line.split(' ').next()).collect();
-    names.extend(["revisions", "paths", "environment", "exit-codes", "recovery", "options"]);
+    names.extend([
+        "revisions",
+        "paths",
+        "environment",
+        "exit-codes",
+        "recovery",
+        "options",
+    ]);
     names.retain(|name| !name.is_empty() && *name != "agekeep");
     assert!(names.len() > 40, "{names:?}");
-    let mut found = faults("agekeep --help", &all, &style);
+    let mut texts = vec![("agekeep --help".to_owned(), all.clone())];
     for name in names {
-        // An example is code; each line of a list is a sentence of its own.
-        let text = help(&["help", name]);
-        let lines = text.lines().filter(|line| !line.trim_start().starts_with("agekeep "));
-        let text = lines.collect::<Vec<_>>().join("\n").replace("\n  ", "\n\n  ");
-        found.extend(faults(&format!("agekeep help {name}"), &text, &style));
+        texts.push((format!("agekeep help {name}"), help(&["help", name])));
+    }
+    let mut found = Vec::new();
+    for (place, text) in texts {
+        // An example is code, and each line of a list is a sentence of its own.
+        let lines = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("agekeep "));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        found.extend(faults(&place, &text.replace("\n  ", "\n\n  "), &style));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
@@ -197,7 +220,12 @@ fn troubleshooting_has_every_error() {
         .map(|error| (error.code(), error.exit_code()))
         .collect();
     // Those that need what only a store has.
-    errors.extend([("already_member", 5), ("another_store", 13), ("not_found", 4), ("agent", 12)]);
+    errors.extend([
+        ("already_member", 5),
+        ("another_store", 13),
+        ("not_found", 4),
+        ("agent", 12),
+    ]);
     let missing: Vec<_> = errors
         .iter()
         .filter(|(name, code)| !page.contains(&format!("\n| `{name}` | {code} | ")))
