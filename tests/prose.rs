@@ -68,7 +68,7 @@ fn faults(place: &str, text: &str, (style, patterns): &(Style, Vec<Regex>)) -> V
 /// for each piece of code. A heading, a cell of a table and an item of a list end a sentence.
 fn sentences(text: &str) -> Vec<String> {
     let code = Regex::new("`[^`]*`").expect("a pattern");
-    let link = Regex::new(r"\]\([^)]*\)").expect("a pattern");
+    let target = Regex::new(r"\]\([^)]*\)").expect("a pattern");
     let item = Regex::new(r"^(?:[-*]|\d+[.)]) +").expect("a pattern");
     let mut pieces = vec![String::new()];
     let mut is_block = false;
@@ -95,7 +95,7 @@ fn sentences(text: &str) -> Vec<String> {
     let end = Regex::new(r#"[.!?;]["”)]*\s+"#).expect("a pattern");
     let mut sentences = Vec::new();
     for piece in pieces {
-        let piece = link
+        let piece = target
             .replace_all(&code.replace_all(&piece, "X"), "")
             .into_owned();
         let piece = piece.replace(['[', ']', '*'], "");
