@@ -379,7 +379,9 @@ impl Error {
                 f,
                 "there is nothing to undo, because no such event changed a memory: {selection}"
             ),
-            Self::NoRevision { revision, why } => write!(f, "no moment is {revision:?}: {why}"),
+            Self::NoRevision { revision, why } => {
+                write!(f, "{revision:?} names no moment: {why}")
+            }
             Self::Ambiguous {
                 revision,
                 candidates,
@@ -391,7 +393,7 @@ impl Error {
             Self::NotThere { path, when, .. } => write!(f, "nothing was at {path} {when}"),
             Self::Conflict { conflicts } => write!(
                 f,
-                "{} in conflict with what is there now:\n  {}",
+                "{} in the way of the undo:\n  {}",
                 match conflicts.len() {
                     1 => "a memory is".into(),
                     count => format!("{count} memories are"),
@@ -402,10 +404,10 @@ impl Error {
                 write!(f, "the plan has changed from {wanted} to {found}")
             }
             Self::NotATrial => {
-                f.write_str("--now would be recorded as the time, and this store is not for trials")
+                f.write_str("only a store for trials records a time from --now, and this is none")
             }
             Self::NotConfirmed { name } => {
-                write!(f, "it was not confirmed: what was typed is not {name}")
+                write!(f, "nothing was destroyed, because you did not type {name}")
             }
             _ => unreachable!("every other error has words of its own"),
         }
@@ -452,8 +454,8 @@ impl Error {
                 ahead: false,
                 ..
             } => format!(
-                "move the branch back, as another program moved it: `git update-ref \
-                 refs/heads/main {expected}`"
+                "move the branch back with `git update-ref refs/heads/main {expected}`: another \
+                 program moved it"
             ),
             Self::Ambiguous { candidates, .. } => {
                 format!(

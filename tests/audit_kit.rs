@@ -219,7 +219,7 @@ fn the_next_kit_contains_the_one_before_and_stock_git_fetches_it() {
     // The newer one is not in the older kit's history.
     let newer = ["verify", "--checkpoint", "../second/checkpoint"];
     assert_eq!(as_olga(&team, &first, &newer).status.code(), Some(13));
-    // As docs/audit.md has it: the folder of before, brought up to date.
+    // The folder of before, brought up to date by stock git.
     let store = first.join("store");
     let from = second.join("store");
     ok(&git(

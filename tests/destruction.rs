@@ -228,7 +228,7 @@ fn at_a_terminal_it_is_confirmed_by_name() {
         ] {
             let (code, shown) = at_a_terminal(&home, &args, || format!("{typed}\n"));
             assert_eq!(code, 7, "{way:?} {typed:?}: {shown}");
-            let words = format!("what was typed is not {name}");
+            let words = format!("you did not type {name}");
             for words in [&words, "nothing was changed", "/memories/ana/a.md"] {
                 assert!(shown.contains(words), "{way:?} {typed:?}: {shown}");
             }

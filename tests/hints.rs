@@ -296,7 +296,7 @@ fn a_recovery_identity_that_was_sent_to_a_file_is_an_identity() {
 
 /// One error of each kind, with each kind of fault.
 #[allow(clippy::too_many_lines)] // a list, as long as there are errors
-fn every_error() -> Vec<Error> {
+pub(crate) fn every_error() -> Vec<Error> {
     let path = || PathBuf::from("/tmp/x");
     let text = || "x".to_owned();
     let mut errors = vec![

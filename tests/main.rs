@@ -33,6 +33,7 @@ mod pin;
 mod planted;
 mod policy;
 mod port;
+mod prose;
 mod readme;
 mod redaction;
 mod report;

@@ -44,12 +44,15 @@ macro_rules! pages {
 pages! {
     the_readme: "README.md",
     the_tutorial: "docs/tutorial.md",
-    agents: "docs/agents.md",
+    agents: "docs/agents/README.md",
+    agents_in_any_language: "docs/agents/any-language.md",
+    agents_over_mcp: "docs/agents/mcp.md",
     audits: "docs/audit.md",
     the_command_line: "docs/command-line.md",
     backup_and_restore: "docs/backup-and-restore.md",
+    history_and_undo: "docs/history-and-undo.md",
     import_and_export: "docs/import-export.md",
-    the_policy: "docs/policy.md",
+    the_policy: "docs/policy-reference.md",
     redaction: "docs/redaction.md",
     retention: "docs/retention.md",
     a_report: "docs/report.md",
@@ -75,17 +78,58 @@ fn every_page_with_commands_is_tested() {
     assert!(with_commands >= PAGES.len(), "{with_commands}");
 }
 
-/// The README, SECURITY.md and the pages in `docs/`.
-fn pages(root: &Path) -> Vec<String> {
-    let mut pages = vec!["README.md".to_owned(), "SECURITY.md".to_owned()];
-    for entry in fs::read_dir(root.join("docs")).expect("the pages") {
-        let name = entry.expect("an entry").file_name();
-        let name = name.to_str().expect("a name");
-        if Path::new(&name).extension().is_some_and(|end| end == "md") {
-            pages.push(format!("docs/{name}"));
+/// The README, SECURITY.md, the changelog and the pages in `docs/` and its folders.
+pub(crate) fn pages(root: &Path) -> Vec<String> {
+    let mut pages: Vec<String> = ["README.md", "SECURITY.md", "CHANGELOG.md"]
+        .map(str::to_owned)
+        .to_vec();
+    let mut folders = vec!["docs".to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root.join(&folder)).expect("the pages") {
+            let entry = entry.expect("an entry");
+            let name = format!("{folder}/{}", entry.file_name().to_str().expect("a name"));
+            if entry.path().is_dir() {
+                folders.push(name);
+            } else if entry.path().extension().is_some_and(|end| end == "md") {
+                pages.push(name);
+            }
         }
     }
+    pages.sort();
     pages
+}
+
+/// The book has every page of `docs/` once, and no other.
+#[test]
+fn the_book_lists_every_page() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let summary = fs::read_to_string(root.join("docs/SUMMARY.md")).expect("the list");
+    let listed = summary.lines().filter_map(|line| {
+        let (_, link) = line.split_once("](")?;
+        Some(format!("docs/{}", link.strip_suffix(')')?))
+    });
+    let mut listed: Vec<String> = listed.collect();
+    listed.sort();
+    let pages = pages(root).into_iter();
+    let pages = pages.filter(|page| page.starts_with("docs/") && page != "docs/SUMMARY.md");
+    assert_eq!(listed, pages.collect::<Vec<_>>());
+}
+
+/// Each key of the policy, as the format has it, is explained to owners.
+#[test]
+fn the_policy_reference_has_every_key() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |page: &str| fs::read_to_string(root.join("docs").join(page)).expect("a page");
+    let (format, reference) = (read("format.md"), read("policy-reference.md"));
+    let (_, table) = format.split_once("### 3.1 ").expect("its section");
+    let (table, _) = table.split_once("### 3.2 ").expect("the next");
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+    let keys = rows.map(|row| row.split_once('`').expect("a key").0);
+    let keys: Vec<&str> = keys.filter(|key| key.contains('.')).collect();
+    assert!(keys.len() > 20, "{keys:?}");
+    for key in keys {
+        assert!(reference.contains(&format!("\n| `{key}` | ")), "{key}");
+    }
 }
 
 /// A link of a page leads to a file, and to a heading, that is there.

@@ -314,10 +314,7 @@ impl fmt::Display for MembershipFault {
                 f,
                 "you cannot remove yourself ({name}): whoever removes a member knows the new keys"
             ),
-            Self::Overtaken => f.write_str(
-                "another command started to change the keys in the \
-                                            meantime",
-            ),
+            Self::Overtaken => f.write_str("another command changed the keys at the same time"),
             Self::TwoKeyrings { said, policy } => write!(
                 f,
                 "there are two keyrings: {}, which you named, and {}, which the policy names; new \

@@ -11,18 +11,21 @@ use crate::sdk::scene::{Language, Scene, assert_ok};
 use crate::support::peers;
 use crate::support::stdout;
 
-/// Where the blocks are: each language's commands, then the program that they run.
-const PAGE: &str = "docs/agents.md";
-
 #[test]
 fn ten_lines_of_python() {
-    as_told(Language::Python, "python", "examples/python/quickstart.py");
+    as_told(
+        Language::Python,
+        "docs/agents/python.md",
+        "python",
+        "examples/python/quickstart.py",
+    );
 }
 
 #[test]
 fn ten_lines_of_typescript() {
     as_told(
         Language::TypeScript,
+        "docs/agents/typescript.md",
         "ts",
         "examples/typescript/quickstart.ts",
     );
@@ -46,13 +49,14 @@ fn the_readme_shows_a_part_of_the_python_example() {
     }
 }
 
-fn as_told(language: Language, fence: &str, quickstart: &str) {
+/// Runs what a page tells: the language's commands, then the program in the block after them.
+fn as_told(language: Language, page: &str, fence: &str, quickstart: &str) {
     let Some(scene) = Scene::bare(language, quickstart) else {
         return;
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(root.join(PAGE)).expect("the page");
-    let (before, program) = page
+    let text = fs::read_to_string(root.join(page)).expect("the page");
+    let (before, program) = text
         .split_once(&format!("```\n```{fence}\n"))
         .expect("a block");
     let (_, commands) = before.rsplit_once("```bash\n").expect("its commands");
@@ -69,7 +73,7 @@ fn as_told(language: Language, fence: &str, quickstart: &str) {
     assert_eq!(
         code(program),
         code(&example),
-        "{quickstart} is what {PAGE} shows"
+        "{quickstart} is what {page} shows"
     );
     let name = program
         .lines()
