@@ -2,7 +2,6 @@
 
 mod args;
 mod environment;
-mod folder;
 mod help;
 #[cfg(feature = "http")]
 mod http;
@@ -10,6 +9,7 @@ mod input;
 mod mcp;
 mod output;
 mod passphrase;
+mod platform;
 mod recovery;
 mod render;
 mod report;

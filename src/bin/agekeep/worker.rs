@@ -21,7 +21,6 @@ use agekeep::{Text, jsonl};
 #[cfg(feature = "http")]
 use chrono::{DateTime, Utc};
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -423,18 +422,4 @@ pub(crate) fn runtime() -> Result<Runtime> {
             path: "the server".into(),
             source,
         })
-}
-
-/// Waits until the process is told to end.
-pub(crate) async fn end_of_process() {
-    let (Ok(mut interrupt), Ok(mut terminate)) = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
 }

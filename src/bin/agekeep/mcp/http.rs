@@ -4,7 +4,6 @@ mod sessions;
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +28,7 @@ use crate::http::connections::{ConnectionSlot, Connections, FILES};
 use crate::http::{Answers, Response, accept, listen, refusal, with};
 use crate::mcp::server::McpHandler;
 use crate::worker::PendingGuard;
-use crate::{output, terminal};
+use crate::{output, platform};
 
 /// Shortest token, in bytes.
 const TOKEN_BYTES_MIN: usize = 16;
@@ -109,7 +108,7 @@ impl Http {
         let server = Arc::new(HttpServer {
             token,
             begun: Arc::new(watch::Sender::new(0)),
-            connections: Arc::new(Connections::new(terminal::let_open(FILES))),
+            connections: Arc::new(Connections::new(platform::let_open(FILES))),
             service: StreamableHttpService::new(another, sessions.local.clone(), config),
             sessions,
         });
@@ -243,7 +242,7 @@ fn token(path: &Path) -> Result<Digest> {
     if !about.is_file() {
         return Err(bad("it is not a regular file"));
     }
-    if about.permissions().mode() & 0o077 != 0 {
+    if platform::is_open_to_others(&about) {
         let path = path.into();
         return Err(Error::Key(KeyFault::NotPrivate { what: WHAT, path }));
     }
