@@ -275,6 +275,16 @@ impl WorkerState {
         done
     }
 
+    /// Does the same for a monitoring system, which asks again and again: where a store was open
+    /// and is gone, no new one is made.
+    #[cfg(feature = "http")]
+    pub(crate) fn probe<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        if self.store.is_none() && self.seen.is_some() {
+            self.global.existing_store()?;
+        }
+        self.poll(act)
+    }
+
     fn see(&mut self) {
         self.seen = self.store.as_ref().map(Store::last_seen).or(self.seen);
     }
