@@ -78,7 +78,11 @@ pub struct Totals {
     pub events: u64,
     /// Memories that exist, also those that expired and are not swept yet.
     pub memories: u64,
-    /// Bytes of their text.
+    /// Those that expired and are not swept yet.
+    pub expired: u64,
+    /// Time when the first of these expired.
+    pub oldest_expired: Option<DateTime<Utc>>,
+    /// Bytes of the text of all memories.
     pub text_bytes: u64,
     /// Holds in force.
     pub holds: u64,
@@ -95,7 +99,8 @@ pub struct Totals {
 }
 
 impl Store {
-    /// Returns the totals of the store, which are kept and need not be counted. Nothing is recorded.
+    /// Returns the totals of the store. No file is read for them unless something was recorded, and
+    /// nothing is recorded.
     ///
     /// # Errors
     /// Any error of checking what others recorded meanwhile.
@@ -103,10 +108,20 @@ impl Store {
         if self.has_news() {
             self.count_events()?;
         }
-        let catalog = &self.state.catalog;
+        let (catalog, unexpired) = (&self.state.catalog, unexpired(&self.state));
+        let expired = catalog
+            .memories()
+            .filter_map(|memory| unexpired.expired(memory));
+        let (mut count, mut oldest) = (0, None);
+        for (at, _) in expired {
+            count += 1;
+            oldest = Some(oldest.map_or(at, |known: DateTime<Utc>| known.min(at)));
+        }
         Ok(Totals {
             events: catalog.events,
             memories: catalog.len() as u64,
+            expired: count,
+            oldest_expired: oldest,
             text_bytes: catalog.bytes(),
             holds: catalog.holds.len() as u64,
             marked: catalog.marked.len() as u64,

@@ -237,16 +237,11 @@ impl HttpServer {
         response.map(|body| with(body, sending).boxed())
     }
 
-    /// Tells whether the server does its work, to whoever asks. A connection stays new by it, so
-    /// that nobody takes the places of those who have the token.
+    /// Answers that the server runs, to whoever asks, and tells nothing else. The connection stays a
+    /// new one, so that nobody takes the places of those who have the token.
     async fn health(&self, request: &Request<Incoming>) -> Response {
-        if let Some(refused) = self.refuses_to_tell(request).await {
-            return refused;
-        }
-        match self.probe.failure().await {
-            None => plain(StatusCode::OK, "ok\n".into()),
-            Some(code) => plain(StatusCode::SERVICE_UNAVAILABLE, format!("{code}\n")),
-        }
+        let refused = self.refuses_to_tell(request).await;
+        refused.unwrap_or_else(|| plain("ok\n".into()))
     }
 
     /// Answers with the metrics.
@@ -260,7 +255,7 @@ impl HttpServer {
             sessions: self.sessions.count().await,
             connections: self.connections.counts(),
         };
-        let mut answer = plain(StatusCode::OK, metrics(&self.calls, &load, store.as_ref()));
+        let mut answer = plain(metrics(&self.calls, &load, store));
         let format = HeaderValue::from_static(TEXT_FORMAT);
         answer.headers_mut().insert(header::CONTENT_TYPE, format);
         answer
@@ -304,9 +299,8 @@ impl HttpServer {
 }
 
 /// Makes an answer that nobody may keep for later.
-fn plain(status: StatusCode, text: String) -> Response {
+fn plain(text: String) -> Response {
     let mut answer = Response::new(Full::new(Bytes::from(text)).boxed());
-    *answer.status_mut() = status;
     let headers = answer.headers_mut();
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     headers.insert(header::CONTENT_TYPE, plain);

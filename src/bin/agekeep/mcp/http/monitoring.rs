@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agekeep::store::{Store, Totals};
 use chrono::{DateTime, Utc};
@@ -17,22 +17,16 @@ use crate::worker::StoreWorker;
 /// The content type of the text format.
 pub(super) const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// For so long a look at the store answers everybody who asks for its health: anybody may ask.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The same after a look that failed. Opening a store can ask for a key.
-const TRY_EVERY: Duration = Duration::from_secs(5);
-/// The longest wait for a look when somebody asks for the health: probes give up after a second.
-const HEALTH_WITHIN: Duration = Duration::from_millis(500);
-/// The same for metrics, of half the time that Prometheus waits by default.
-const METRICS_WITHIN: Duration = Duration::from_secs(5);
+/// The longest wait for a look at the store: half the time that Prometheus waits by default.
+const LOOK_WITHIN: Duration = Duration::from_secs(5);
 
-/// The store as a look found it: its totals, or the code of the error.
-type Found = Result<Totals, &'static str>;
+/// The totals of the store as the last look found them; `None` if it could not be used.
+type Found = Option<Totals>;
 
 /// Looks at the store for a monitoring system.
 pub(super) struct StoreProbe {
     keeper: StoreWorker,
-    last: Mutex<Option<(Instant, Found)>>,
+    last: Mutex<Option<Found>>,
     is_looking: AtomicBool,
 }
 
@@ -45,25 +39,19 @@ impl StoreProbe {
         })
     }
 
-    /// Returns the code of the error that keeps the store from being used, if one does. A server
-    /// that is busy is well.
-    pub(super) async fn failure(self: &Arc<Self>) -> Option<&'static str> {
-        if self.is_due() && !self.is_looking.swap(true, Ordering::Relaxed) {
+    /// Returns what a look at the store finds, or what the last one found where the server is busy;
+    /// `None` before the first. However many ask, one look at most waits for its turn.
+    pub(super) async fn totals(self: &Arc<Self>) -> Option<Found> {
+        if !self.is_looking.swap(true, Ordering::Relaxed) {
             let probe = self.clone();
             let look = tokio::spawn(async move {
-                probe.look().await;
+                let looked = probe.keeper.ask(|kept| kept.probe(Store::totals)).await;
+                *probe.last() = Some(looked.and_then(Result::ok));
                 probe.is_looking.store(false, Ordering::Relaxed);
             });
-            let _ = timeout(HEALTH_WITHIN, look).await;
+            let _ = timeout(LOOK_WITHIN, look).await;
         }
-        self.found().and_then(Result::err)
-    }
-
-    /// Returns the totals of the store, or as they were last known where the server is busy; `None`
-    /// while the store cannot be used.
-    pub(super) async fn totals(&self) -> Option<Totals> {
-        let _ = timeout(METRICS_WITHIN, self.look()).await;
-        self.found().and_then(Result::ok)
+        *self.last()
     }
 
     /// Returns the number of calls that wait for their turn or their answer.
@@ -71,29 +59,8 @@ impl StoreProbe {
         *self.keeper.waiting().borrow()
     }
 
-    fn last(&self) -> MutexGuard<'_, Option<(Instant, Found)>> {
+    fn last(&self) -> MutexGuard<'_, Option<Found>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn found(&self) -> Option<Found> {
-        self.last().map(|(_, found)| found)
-    }
-
-    fn is_due(&self) -> bool {
-        self.last().is_none_or(|(looked, found)| {
-            let again = if found.is_ok() { LOOK_EVERY } else { TRY_EVERY };
-            looked.elapsed() >= again
-        })
-    }
-
-    async fn look(&self) {
-        let looked = self.keeper.ask(|kept| kept.probe(Store::totals)).await;
-        let found = match looked {
-            Some(Ok(totals)) => Ok(totals),
-            Some(Err(error)) => Err(error.code()),
-            None => Err("internal"),
-        };
-        *self.last() = Some((Instant::now(), found));
     }
 }
 
@@ -102,12 +69,17 @@ const BOUNDS: [f64; 12] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 ];
 
+/// The outcomes of a call.
+const OUTCOMES: [&str; 3] = ["ok", "error", "denied"];
+
 /// The calls of tools, counted since the server started.
 pub(in crate::mcp) struct CallCounts(Mutex<Counts>);
 
 struct Counts {
-    /// For each tool that is offered: the calls that were answered, and those answered by an error.
-    tools: BTreeMap<&'static str, [u64; 2]>,
+    /// For each tool that is offered: the calls that were answered, by outcome.
+    tools: BTreeMap<&'static str, [u64; OUTCOMES.len()]>,
+    /// The refused commands, by the code of the error. agekeep has a fixed list of codes.
+    refusals: BTreeMap<String, u64>,
     /// The calls that took at most as long as each bound, and longer than the one before.
     took: [u64; BOUNDS.len()],
     seconds: f64,
@@ -117,7 +89,8 @@ struct Counts {
 impl CallCounts {
     pub(in crate::mcp) fn new(tools: impl Iterator<Item = &'static str>) -> Self {
         Self(Mutex::new(Counts {
-            tools: tools.map(|tool| (tool, [0; 2])).collect(),
+            tools: tools.map(|tool| (tool, [0; OUTCOMES.len()])).collect(),
+            refusals: BTreeMap::new(),
             took: [0; BOUNDS.len()],
             seconds: 0.0,
             redactions: 0,
@@ -133,8 +106,14 @@ impl CallCounts {
         let seconds = took.as_secs_f64();
         let facts = reply.structured.as_ref();
         let redactions = facts.and_then(|facts| facts.get("redactions")?.as_array());
+        let said = |name| facts.and_then(|facts| facts.get(name)?.as_str());
+        let outcome = said("outcome").and_then(|said| OUTCOMES.iter().position(|o| *o == said));
+        let outcome = outcome.unwrap_or(usize::from(reply.is_error));
         let mut counts = self.counts();
-        counts.tools.entry(tool).or_default()[usize::from(reply.is_error)] += 1;
+        counts.tools.entry(tool).or_default()[outcome] += 1;
+        if let Some(code) = said("error").filter(|_| reply.is_error) {
+            *counts.refusals.entry(code.to_owned()).or_default() += 1;
+        }
         if let Some(bucket) = BOUNDS.iter().position(|bound| seconds <= *bound) {
             counts.took[bucket] += 1;
         }
@@ -152,7 +131,7 @@ pub(super) struct Load {
 }
 
 /// Writes all metrics.
-pub(super) fn metrics(calls: &CallCounts, load: &Load, store: Option<&Totals>) -> String {
+pub(super) fn metrics(calls: &CallCounts, load: &Load, store: Option<Found>) -> String {
     let mut page = Page::default();
     page.family("build_info", "gauge", "The version of agekeep that serves.");
     page.sample("build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
@@ -174,13 +153,15 @@ pub(super) fn metrics(calls: &CallCounts, load: &Load, store: Option<&Totals>) -
     );
     page.sample("connections", &[("state", "new")], load.connections.0);
     page.sample("connections", &[("state", "known")], load.connections.1);
-    page.gauge(
-        "store_up",
-        "1 if the store can be used, 0 if not; then there are no metrics of it.",
-        u8::from(store.is_some()),
-    );
-    if let Some(store) = store {
-        write_store(&mut page, store);
+    if let Some(found) = store {
+        page.gauge(
+            "store_up",
+            "1 if the store can be used, 0 if not; then there are no metrics of it.",
+            u8::from(found.is_some()),
+        );
+    }
+    if let Some(Some(store)) = store {
+        write_store(&mut page, &store);
     }
     page.0
 }
@@ -189,15 +170,24 @@ fn write_calls(page: &mut Page, counts: &Counts) {
     page.family(
         "calls_total",
         "counter",
-        "Calls of tools that were answered, by outcome: ok, or error.",
+        "Calls of tools that were answered, by outcome: ok, error or denied.",
     );
-    for (tool, [ok, errors]) in &counts.tools {
-        page.sample("calls_total", &[("tool", tool), ("outcome", "ok")], ok);
-        page.sample(
-            "calls_total",
-            &[("tool", tool), ("outcome", "error")],
-            errors,
-        );
+    for (tool, by_outcome) in &counts.tools {
+        for (outcome, count) in OUTCOMES.iter().zip(by_outcome) {
+            page.sample(
+                "calls_total",
+                &[("tool", tool), ("outcome", outcome)],
+                count,
+            );
+        }
+    }
+    page.family(
+        "refusals_total",
+        "counter",
+        "Memory commands that were refused, by the code of the error.",
+    );
+    for (code, count) in &counts.refusals {
+        page.sample("refusals_total", &[("code", code)], count);
     }
     page.family(
         "call_duration_seconds",
@@ -231,6 +221,11 @@ fn write_store(page: &mut Page, store: &Totals) {
             "Memories that exist, also those that expired and are not swept yet.",
             store.memories,
         ),
+        (
+            "memories_expired",
+            "Memories that expired and are not swept yet.",
+            store.expired,
+        ),
         ("text_bytes", "Bytes of text in memories.", store.text_bytes),
         ("holds", "Holds in force.", store.holds),
         (
@@ -252,6 +247,11 @@ fn write_store(page: &mut Page, store: &Totals) {
     for (name, help, value) in gauges {
         page.gauge(name, help, value);
     }
+    page.gauge(
+        "oldest_expired_timestamp_seconds",
+        "Time when the oldest of memories_expired expired, in Unix time; 0 if there is none.",
+        seconds(store.oldest_expired),
+    );
     page.gauge(
         "last_event_timestamp_seconds",
         "Time of the last event, in Unix time.",
