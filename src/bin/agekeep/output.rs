@@ -42,13 +42,9 @@ pub(super) fn data(text: &str) -> Result<bool> {
     write(|out| out.write_all(text.as_bytes()))
 }
 
-/// Tells whether standard output takes so many bytes without waiting for its reader. A pipe that
-/// takes any takes 4 KiB (POSIX, `PIPE_BUF`; Linux, pipe(7)).
+/// Tells whether standard output takes so many bytes without waiting for its reader.
 pub(super) fn takes_at_once(bytes: usize) -> bool {
-    let out = io::stdout();
-    let mut asked = [PollFd::new(&out, PollFlags::OUT)];
-    let polled = poll(&mut asked, Some(&Timespec::default()));
-    bytes <= 4096 && polled.is_ok() && asked[0].revents() == PollFlags::OUT
+    platform::takes_at_once(io::stdout(), bytes)
 }
 
 /// Waits, but not longer than the reader of standard output is there; `false` if it is gone.

@@ -76,6 +76,14 @@ pub(crate) fn can_be_read(file: &File) -> bool {
     matches!(poll(&mut asked, Some(&Timespec::default())), Ok(1..))
 }
 
+/// Tells whether a stream takes so many bytes without waiting for its reader. A pipe that takes any
+/// takes 4 KiB (POSIX, `PIPE_BUF`; Linux, pipe(7)).
+pub(crate) fn takes_at_once(out: impl AsFd, bytes: usize) -> bool {
+    let mut asked = [PollFd::new(&out, PollFlags::OUT)];
+    let polled = poll(&mut asked, Some(&Timespec::default()));
+    bytes <= 4096 && polled.is_ok() && asked[0].revents() == PollFlags::OUT
+}
+
 /// Waits, but not longer than the reader of a stream is there; `false` if it is gone.
 pub(crate) fn wait_while_read(out: impl AsFd, time: Duration) -> bool {
     // No events are asked for: that the other end of a pipe was closed is told always.
@@ -113,6 +121,9 @@ pub(crate) fn make_private_file(path: &Path) -> io::Result<File> {
 pub(crate) fn owner(path: impl AsRef<Path>) -> Option<u32> {
     fs::metadata(path).ok().map(|about| about.uid())
 }
+
+/// The folders that the system empties, beside the one that the environment names.
+pub(crate) const TEMPORARY_FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// Returns what the system tells of its mounts, in Linux's form; empty if it tells nothing.
 pub(crate) fn mounts() -> String {

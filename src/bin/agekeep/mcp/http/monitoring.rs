@@ -21,12 +21,12 @@ pub(super) const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 const LOOK_WITHIN: Duration = Duration::from_secs(5);
 
 /// The totals of the store as the last look found them; `None` if it could not be used.
-type Found = Option<Totals>;
+type StoreLook = Option<Totals>;
 
 /// Looks at the store for a monitoring system.
 pub(super) struct StoreProbe {
     keeper: StoreWorker,
-    last: Mutex<Option<Found>>,
+    last: Mutex<Option<StoreLook>>,
     is_looking: AtomicBool,
 }
 
@@ -41,7 +41,7 @@ impl StoreProbe {
 
     /// Returns what a look at the store finds, or what the last one found where the server is busy;
     /// `None` before the first. However many ask, one look at most waits for its turn.
-    pub(super) async fn totals(self: &Arc<Self>) -> Option<Found> {
+    pub(super) async fn totals(self: &Arc<Self>) -> Option<StoreLook> {
         if !self.is_looking.swap(true, Ordering::Relaxed) {
             let probe = self.clone();
             let look = tokio::spawn(async move {
@@ -59,7 +59,7 @@ impl StoreProbe {
         *self.keeper.waiting().borrow()
     }
 
-    fn last(&self) -> MutexGuard<'_, Option<Found>> {
+    fn last(&self) -> MutexGuard<'_, Option<StoreLook>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -73,9 +73,9 @@ const BOUNDS: [f64; 12] = [
 const OUTCOMES: [&str; 3] = ["ok", "error", "denied"];
 
 /// The calls of tools, counted since the server started.
-pub(in crate::mcp) struct CallCounts(Mutex<Counts>);
+pub(in crate::mcp) struct CallCounts(Mutex<CallNumbers>);
 
-struct Counts {
+struct CallNumbers {
     /// For each tool that is offered: the calls that were answered, by outcome.
     tools: BTreeMap<&'static str, [u64; OUTCOMES.len()]>,
     /// The refused commands, by the code of the error. agekeep has a fixed list of codes.
@@ -88,7 +88,7 @@ struct Counts {
 
 impl CallCounts {
     pub(in crate::mcp) fn new(tools: impl Iterator<Item = &'static str>) -> Self {
-        Self(Mutex::new(Counts {
+        Self(Mutex::new(CallNumbers {
             tools: tools.map(|tool| (tool, [0; OUTCOMES.len()])).collect(),
             refusals: BTreeMap::new(),
             took: [0; BOUNDS.len()],
@@ -97,7 +97,7 @@ impl CallCounts {
         }))
     }
 
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    fn counts(&self) -> MutexGuard<'_, CallNumbers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,8 +131,8 @@ pub(super) struct Load {
 }
 
 /// Writes all metrics.
-pub(super) fn metrics(calls: &CallCounts, load: &Load, store: Option<Found>) -> String {
-    let mut page = Page::default();
+pub(super) fn metrics(calls: &CallCounts, load: &Load, store: Option<StoreLook>) -> String {
+    let mut page = MetricsPage::default();
     page.family("build_info", "gauge", "The version of agekeep that serves.");
     page.sample("build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     write_calls(&mut page, &calls.counts());
@@ -166,7 +166,7 @@ pub(super) fn metrics(calls: &CallCounts, load: &Load, store: Option<Found>) -> 
     page.0
 }
 
-fn write_calls(page: &mut Page, counts: &Counts) {
+fn write_calls(page: &mut MetricsPage, counts: &CallNumbers) {
     page.family(
         "calls_total",
         "counter",
@@ -212,7 +212,7 @@ fn write_calls(page: &mut Page, counts: &Counts) {
     page.sample("redactions_total", &[], counts.redactions);
 }
 
-fn write_store(page: &mut Page, store: &Totals) {
+fn write_store(page: &mut MetricsPage, store: &Totals) {
     let seconds = |time: Option<DateTime<Utc>>| time.map_or(0, |time| time.timestamp());
     let gauges = [
         ("events", "Events in history.", store.events),
@@ -266,9 +266,9 @@ fn write_store(page: &mut Page, store: &Totals) {
 
 /// A page in the text format. Each name begins with `agekeep_`.
 #[derive(Default)]
-struct Page(String);
+struct MetricsPage(String);
 
-impl Page {
+impl MetricsPage {
     /// Begins a family of samples.
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         self.add(&["# HELP agekeep_", name, " ", &escaped(help), "\n"]);
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn what_would_end_a_label_or_a_line_is_escaped() {
-        let mut page = Page::default();
+        let mut page = MetricsPage::default();
         page.family("a", "gauge", "one\\two\nthree \"four\"");
         page.sample("a", &[("b", "\\\"\n"), ("c", "{},")], 0.5);
         assert_eq!(
