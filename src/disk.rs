@@ -25,13 +25,14 @@ use crate::error::{Error, Result};
 pub(crate) use self::folder::{DirEntry, FileStat, Folder};
 pub(crate) use self::name::{KEY_ENTRIES_MAX, Name, PACK_OBJECTS_MAX, PackId, StagedKeyringId};
 pub(crate) use self::outside::{
-    absolute, make_folder, make_private_folder, make_private_folder_durably, make_secret,
+    absolute, bytes_of, make_folder, make_private_folder, make_private_folder_durably, make_secret,
     open_chosen, open_plain, place_of_new, read_plain, remove_plain, replace,
     replace_chosen_durably, replace_durably, user,
 };
 pub(crate) use crate::error::refused::{FileKind, Refused};
 pub(crate) use std::fs::File;
 pub(crate) use std::os::unix::fs::FileExt;
+pub(crate) use std::os::unix::net::UnixStream as LocalSocket;
 
 /// Makes the bytes of a file durable, whose length is durable already.
 pub(crate) fn sync_contents(file: &File, path: &Path) -> Result<()> {

@@ -539,10 +539,12 @@ impl Repository {
 
     /// Tells whether an object is present, without checking that it is whole.
     pub(crate) fn has(&self, id: ObjectId) -> Result<bool> {
-        Ok(self
-            .objects()
-            .is_ok_and(|objects| objects.has(&Name::object(id)))
-            || self.in_packs(false, |packs| packs.has(id))?
+        // Packs come first: in a large store they have nearly everything, and an index that is open
+        // is cheaper than a look at a folder.
+        Ok(self.in_packs(false, |packs| packs.has(id))?
+            || self
+                .objects()
+                .is_ok_and(|objects| objects.has(&Name::object(id)))
             || self.in_packs(true, |packs| packs.has(id))?)
     }
 

@@ -85,7 +85,7 @@ pub use self::rekey::{ProgressFn, Rekeyed};
 pub use self::rollback_check::LostMoment;
 pub(crate) use self::rollback_check::RollbackCheck;
 pub use self::signers::{Removed, Signer};
-pub use self::status::{CopyOf, Distance, FirstUse, Status};
+pub use self::status::{CopyOf, Distance, FirstUse, Status, Totals};
 pub use crate::crypto::seal::{Identity, Recipient};
 pub use crate::crypto::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
 

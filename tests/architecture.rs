@@ -41,6 +41,9 @@ const OF_THE_PROGRAM: &[&str] = &[
     "plotters",
 ];
 
+/// The files that a port to another operating system writes again.
+const PLATFORM: &[&str] = &["src/disk", "src/bin/agekeep/platform"];
+
 /// A word in the source, and the only files it may stand in.
 const OWNERS: &[(&str, &[&str])] = &[
     ("age::", &["src/crypto/seal"]),
@@ -101,16 +104,14 @@ const OWNERS: &[(&str, &[&str])] = &[
         "regex::",
         &["crates/redact/src", "src/store/history/blame_and_grep.rs"],
     ),
-    (
-        "rustix",
-        &[
-            "src/disk/",
-            "src/bin/agekeep/folder.rs",
-            "src/bin/agekeep/input.rs",
-            "src/bin/agekeep/output.rs",
-            "src/bin/agekeep/terminal.rs",
-        ],
-    ),
+    // Calls that differ between operating systems.
+    ("rustix", PLATFORM),
+    ("std::os::", PLATFORM),
+    ("target_os = \"linux\"", PLATFORM),
+    ("\"/proc/", PLATFORM),
+    ("\"/dev/", &["src/bin/agekeep/platform.rs"]),
+    ("signal::unix", &["src/bin/agekeep/platform.rs"]),
+    ("Command::new(\"sh\")", &["src/bin/agekeep/platform.rs"]),
     ("sha1::", &["src/repository/pack"]),
     ("bip39::", &["crates/redact/src/mnemonic.rs"]),
     (
@@ -142,6 +143,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         &[
             "src/bin/agekeep/http",
             "src/bin/agekeep/mcp",
+            "src/bin/agekeep/platform.rs",
             "src/bin/agekeep/ui",
             "src/bin/agekeep/worker.rs",
         ],

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
 
 use crate::disk::name::Name;
@@ -37,8 +37,7 @@ pub(crate) struct FileStat {
     /// The inode number.
     pub(crate) inode: u64,
     pub(crate) changed: SystemTime,
-    /// The permission bits.
-    pub(crate) mode: u32,
+    mode: Mode,
     pub(crate) owner: u32,
 }
 
@@ -52,12 +51,17 @@ pub(crate) struct DirEntry {
 /// Most levels of folders that are counted below a folder; no store is deeper.
 const DEPTH_MAX: u32 = 32;
 /// The permission bits of group and others.
-const OTHERS: u32 = 0o077;
+const OTHERS: Mode = Mode::RWXG.union(Mode::RWXO);
 
 impl FileStat {
     /// Tells whether others have any access.
     pub(crate) fn is_open_to_others(&self) -> bool {
-        self.mode & OTHERS != 0
+        self.mode.intersects(OTHERS)
+    }
+
+    /// Tells whether anybody may execute it.
+    pub(crate) fn is_executable(&self) -> bool {
+        self.mode.intersects(Mode::XUSR | Mode::XGRP | Mode::XOTH)
     }
 
     fn of(found: &Stat) -> Self {
@@ -68,7 +72,7 @@ impl FileStat {
             bytes: u64::try_from(found.st_size).unwrap_or(0),
             inode: found.st_ino,
             changed: SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds),
-            mode: Mode::from_raw_mode(found.st_mode).bits(),
+            mode: Mode::from_raw_mode(found.st_mode),
             owner: found.st_uid,
         }
     }
@@ -236,8 +240,7 @@ impl Folder {
     }
 
     fn open(&self, name: &Name, flags: OFlags, mode: u32) -> io::Result<File> {
-        let mode = Mode::from_raw_mode(mode);
-        outside::file(self.fd(), name.as_str(), flags, mode)
+        outside::file(self.fd(), name.as_str(), flags, permissions(mode))
             .map_err(|e| self.explain(name, e, FileKind::File))
     }
 
@@ -265,7 +268,7 @@ impl Folder {
     }
 
     fn check_kind(&self, name: &Name, mode: u32) -> io::Result<()> {
-        let found = kind_of(FileType::from_raw_mode(mode));
+        let found = kind_in(mode);
         if found == FileKind::File {
             return Ok(());
         }
@@ -460,7 +463,7 @@ impl Folder {
     /// Makes a folder in it, unless it exists.
     pub(crate) fn make_folder(&self, name: &Name, mode: u32) -> io::Result<()> {
         let (above, last) = self.above(name)?;
-        match rustix::fs::mkdirat(above.fd(), last, Mode::from_raw_mode(mode)) {
+        match rustix::fs::mkdirat(above.fd(), last, permissions(mode)) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(e) => Err(outside::io_error(e)),
         }
@@ -504,6 +507,8 @@ impl Folder {
 
     #[cfg(target_os = "linux")]
     fn try_exchange(&self, other: &Name, name: &Name, bytes: &[u8]) -> io::Result<()> {
+        use std::os::unix::fs::FileExt;
+
         use rustix::fs::{RenameFlags, renameat_with};
         // A foreign file is removed, and never written through.
         let file = self.open_or_make(other, 0o644).or_else(|_| {
@@ -625,13 +630,22 @@ impl Folder {
 }
 
 fn close_to_others(opened: impl AsFd) -> io::Result<()> {
-    let mode = FileStat::of(&rustix::fs::fstat(&opened)?).mode;
-    let private = Mode::from_raw_mode(mode & 0o777 & !OTHERS);
-    rustix::fs::fchmod(opened, private).map_err(outside::io_error)
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
+    rustix::fs::fchmod(opened, mode & Mode::RWXU).map_err(outside::io_error)
+}
+
+/// Converts permission bits, for which some systems have fewer bits than others.
+fn permissions(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode as RawMode)
+}
+
+/// Returns the file type in a mode, as the standard library gives it.
+pub(super) fn kind_in(mode: u32) -> FileKind {
+    kind_of(FileType::from_raw_mode(mode as RawMode))
 }
 
 /// Converts a file type.
-pub(super) fn kind_of(found: FileType) -> FileKind {
+fn kind_of(found: FileType) -> FileKind {
     match found {
         FileType::RegularFile => FileKind::File,
         FileType::Directory => FileKind::Folder,

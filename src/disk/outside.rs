@@ -6,16 +6,17 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use zeroize::Zeroizing;
 
-use crate::disk::folder::{Folder, kind_of};
+use crate::disk::folder::{Folder, kind_in};
 use crate::disk::name::Name;
 use crate::error::refused::{FileKind, RefusalReason, Refused};
 use crate::error::{Error, Result};
@@ -26,7 +27,7 @@ pub(crate) fn open_chosen(path: &Path) -> io::Result<(File, u64, u32)> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let found = file.metadata()?;
-    let kind = kind_of(FileType::from_raw_mode(found.mode()));
+    let kind = kind_in(found.mode());
     if kind != FileKind::File {
         return Err(Refused::error(
             path.to_owned(),
@@ -112,6 +113,11 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(Error::io("make", path))
 }
 
+/// Returns the bytes of a path, as the file system has them.
+pub(crate) fn bytes_of(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}
+
 /// Returns the effective user id of this process.
 pub(crate) fn user() -> u32 {
     rustix::process::geteuid().as_raw()
@@ -183,7 +189,7 @@ fn place(path: &Path) -> io::Result<(Folder, Name)> {
     let above = above(path);
     let folder = Folder::at_itself(&above).map_err(|error| match above.symlink_metadata() {
         Ok(found) if !found.is_dir() => {
-            let found = kind_of(FileType::from_raw_mode(found.mode()));
+            let found = kind_in(found.mode());
             let wanted = FileKind::Folder;
             Refused::error(above, RefusalReason::Kind { found, wanted })
         }

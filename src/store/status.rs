@@ -70,7 +70,68 @@ pub struct Status {
     pub problems: Vec<String>,
 }
 
+/// The totals of a store, for monitoring.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Events recorded.
+    pub events: u64,
+    /// Memories that exist, also those that expired and are not swept yet.
+    pub memories: u64,
+    /// Those that expired and are not swept yet.
+    pub expired: u64,
+    /// Time when the first of these expired.
+    pub oldest_expired: Option<DateTime<Utc>>,
+    /// Bytes of the text of all memories.
+    pub text_bytes: u64,
+    /// Holds in force.
+    pub holds: u64,
+    /// Memories that are marked for erasure, but still have keys.
+    pub marked: u64,
+    /// Ciphertext in history in bytes, as counted for the limit.
+    pub history_bytes: u64,
+    /// That limit; 0 means none.
+    pub history_bytes_max: u64,
+    /// Time of the last event.
+    pub last_event: Option<DateTime<Utc>>,
+    /// Time of the last sweep.
+    pub last_sweep: Option<DateTime<Utc>>,
+}
+
 impl Store {
+    /// Returns the totals of the store. No file is read for them unless something was recorded, and
+    /// nothing is recorded.
+    ///
+    /// # Errors
+    /// Any error of checking what others recorded meanwhile.
+    pub fn totals(&mut self) -> Result<Totals> {
+        if self.has_news() {
+            self.count_events()?;
+        }
+        let (catalog, unexpired) = (&self.state.catalog, unexpired(&self.state));
+        let expired = catalog
+            .memories()
+            .filter_map(|memory| unexpired.expired(memory));
+        let (mut count, mut oldest) = (0, None);
+        for (at, _) in expired {
+            count += 1;
+            oldest = Some(oldest.map_or(at, |known: DateTime<Utc>| known.min(at)));
+        }
+        Ok(Totals {
+            events: catalog.events,
+            memories: catalog.len() as u64,
+            expired: count,
+            oldest_expired: oldest,
+            text_bytes: catalog.bytes(),
+            holds: catalog.holds.len() as u64,
+            marked: catalog.marked.len() as u64,
+            history_bytes: catalog.history_bytes,
+            history_bytes_max: self.limits().history_bytes,
+            last_event: catalog.times.last,
+            last_sweep: catalog.swept.map(|(time, _)| time),
+        })
+    }
+
     /// Gathers a summary. Nothing is recorded, because no memory is opened.
     ///
     /// # Errors

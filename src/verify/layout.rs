@@ -180,7 +180,7 @@ fn hooks(root: &Folder, findings: &mut Findings) {
         let name = found.name.to_string_lossy();
         // The target of a link may be anything at any time.
         let runs = match found.look.kind {
-            FileKind::File => found.look.mode & 0o111 != 0,
+            FileKind::File => found.look.is_executable(),
             kind => kind == FileKind::Link,
         };
         if runs && !has_extension(&name, "sample") {

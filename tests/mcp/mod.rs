@@ -17,6 +17,8 @@ mod hostile;
 #[cfg(feature = "http")]
 mod http;
 mod look;
+#[cfg(feature = "http")]
+mod monitoring;
 mod notify;
 mod offer;
 mod order;

@@ -20,7 +20,7 @@ use crate::verbs::{
     memory, policy, prompt, receipt, redact, renamed, report, retention, rules, scan, schedule,
     signers, status, tool, undo, verify,
 };
-use crate::{complete, environment, help, mcp, output, terminal};
+use crate::{complete, environment, help, mcp, output, platform};
 
 /// The memory of an AI agent, as signed commits encrypted with age.
 #[derive(Parser)]
@@ -273,7 +273,7 @@ pub(crate) fn command_line() -> clap::Command {
 
 /// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
-    terminal::keep_memory_private();
+    platform::keep_memory_private();
     let parsed = help::command().try_get_matches();
     let Cli { global, verb, .. } = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,

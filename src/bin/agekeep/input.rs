@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, IsTerminal, Read};
-use std::os::fd::AsFd;
 use std::path::Path;
 
 use agekeep::error::{Error, Result};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use zeroize::Zeroizing;
+
+use crate::platform;
 
 /// Most bytes that are read ahead.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -29,8 +29,8 @@ pub(super) fn is_terminal() -> bool {
 /// Opens a file; `-` is standard input.
 pub(super) fn reader(path: &Path) -> Result<Input> {
     let source = if path == Path::new("-") {
-        // The descriptor itself, because the standard library does not tell what it has read ahead.
-        io::stdin().as_fd().try_clone_to_owned().map(File::from)
+        // What the standard library has read ahead it does not tell.
+        platform::as_file(io::stdin())
     } else {
         File::open(path)
     };
@@ -54,7 +54,10 @@ impl Input {
                 return !next.iter().all(u8::is_ascii_whitespace);
             }
             // An error of the source is reported when the line is read.
-            if self.is_full() || !self.has_more() || !self.read_more().is_ok_and(|read| read > 0) {
+            if self.is_full()
+                || !platform::can_be_read(&self.source)
+                || !self.read_more().is_ok_and(|read| read > 0)
+            {
                 return false;
             }
         }
@@ -62,12 +65,6 @@ impl Input {
 
     fn is_full(&self) -> bool {
         self.end - self.begin == self.buffer.len()
-    }
-
-    /// Tells whether the source can be read without waiting.
-    fn has_more(&self) -> bool {
-        let mut asked = [PollFd::new(&self.source, PollFlags::IN)];
-        matches!(poll(&mut asked, Some(&Timespec::default())), Ok(1..))
     }
 
     fn read_more(&mut self) -> io::Result<usize> {

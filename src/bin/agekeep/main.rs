@@ -3,7 +3,6 @@
 mod args;
 mod complete;
 mod environment;
-mod folder;
 mod help;
 #[cfg(feature = "http")]
 mod http;
@@ -11,6 +10,7 @@ mod input;
 mod mcp;
 mod output;
 mod passphrase;
+mod platform;
 mod recovery;
 mod render;
 mod report;

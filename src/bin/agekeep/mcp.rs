@@ -26,9 +26,9 @@ use self::notify::ChangeNotifier;
 use self::server::McpHandler;
 use self::tool::{Group, SPECS, Spec};
 use crate::args::Global;
-use crate::terminal;
 use crate::verbs::{init, prompt};
-use crate::worker::{self, StoreWorker, end_of_process};
+use crate::worker::{self, StoreWorker};
+use crate::{platform, terminal};
 
 #[derive(Args)]
 pub(crate) struct Mcp {
@@ -157,7 +157,7 @@ pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
         let door = McpHandler::new(keeper, watch, offer, defaults);
         let (closing, waiting) = (door.closing(), door.waiting());
         tokio::spawn(async move {
-            end_of_process().await;
+            platform::end_of_process().await;
             closing.cancel();
         });
         let served = args.serve(door).await;

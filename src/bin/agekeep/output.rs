@@ -2,10 +2,7 @@
 //! for people is escaped, whatever standard output is: there may be a terminal behind a pipe.
 
 use std::borrow::Cow;
-use std::fs::{File, Permissions};
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -13,12 +10,11 @@ use agekeep::error::{Error, Result};
 use agekeep::redact::Redactor;
 use agekeep::store::history::RecordStatus;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::args::USAGE;
-use crate::environment;
+use crate::{environment, platform};
 
 /// Tells whether standard output is a terminal.
 pub(super) fn is_terminal() -> bool {
@@ -46,25 +42,14 @@ pub(super) fn data(text: &str) -> Result<bool> {
     write(|out| out.write_all(text.as_bytes()))
 }
 
-/// Tells whether standard output takes so many bytes without waiting for its reader. A pipe that
-/// takes any takes 4 KiB (POSIX, `PIPE_BUF`; Linux, pipe(7)).
+/// Tells whether standard output takes so many bytes without waiting for its reader.
 pub(super) fn takes_at_once(bytes: usize) -> bool {
-    let out = io::stdout();
-    let mut asked = [PollFd::new(&out, PollFlags::OUT)];
-    let polled = poll(&mut asked, Some(&Timespec::default()));
-    bytes <= 4096 && polled.is_ok() && asked[0].revents() == PollFlags::OUT
+    platform::takes_at_once(io::stdout(), bytes)
 }
 
 /// Waits, but not longer than the reader of standard output is there; `false` if it is gone.
 pub(super) fn wait(time: Duration) -> bool {
-    let out = io::stdout();
-    // No events are asked for: that the other end of a pipe was closed is told always.
-    let mut asked = [PollFd::new(&out, PollFlags::empty())];
-    let time = Timespec::try_from(time).expect("a short time");
-    match poll(&mut asked, Some(&time)) {
-        Ok(_) => asked[0].revents().is_empty(),
-        Err(_) => true,
-    }
+    platform::wait_while_read(io::stdout(), time)
 }
 
 /// Prints an object as one line of JSON, at once; `false` if the reader is gone.
@@ -83,25 +68,19 @@ pub(super) fn close_to_others() -> Result<()> {
         path: "standard output".into(),
         source,
     };
-    let out = File::from(io::stdout().as_fd().try_clone_to_owned().map_err(fault)?);
-    let mode = || out.metadata().map(|meta| meta.permissions().mode());
-    let is_file = out.metadata().map_err(fault)?.is_file();
-    let before = mode().map_err(fault)?;
-    if !is_file || before & OTHERS == 0 {
+    let out = platform::as_file(io::stdout()).map_err(fault)?;
+    let about = out.metadata().map_err(fault)?;
+    if !about.is_file() || !platform::is_open_to_others(&about) {
         return Ok(());
     }
-    out.set_permissions(Permissions::from_mode(before & !OTHERS))
-        .map_err(fault)?;
+    platform::close_to_others(&out).map_err(fault)?;
     // Some file systems have no rights, and do not say so.
-    if mode().map_err(fault)? & OTHERS != 0 {
+    if platform::is_open_to_others(&out.metadata().map_err(fault)?) {
         return Err(fault(io::ErrorKind::PermissionDenied.into()));
     }
     note("note: other accounts could access the output file; now only you can");
     Ok(())
 }
-
-/// The bits of a file's mode for its group and for others.
-const OTHERS: u32 = 0o077;
 
 /// Prints an answer that is an error, in the contract's words, and marks it as an error if they do
 /// not.

@@ -3,17 +3,16 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Mutex;
 
 use agekeep::crypto::keyfile::{PASSPHRASE_BYTES_MAX, Passphrase, PassphraseRequest, Unlock};
 use agekeep::error::{Error, KeyFault, Result};
 use zeroize::Zeroizing;
 
-use crate::output;
 use crate::terminal::Terminal;
+use crate::{output, platform};
 
 /// The sources of passphrases; the first one that is set is read.
 pub(super) struct Sources {
@@ -96,7 +95,7 @@ impl Sources {
             return Ok(passphrase.duplicate());
         }
         let source = "the descriptor in --passphrase-fd";
-        let file = File::open(format!("/dev/fd/{descriptor}"));
+        let file = platform::open_descriptor(descriptor);
         let passphrase = first_line(file.map_err(|e| format!("{source} cannot be read: {e}"))?)
             .map_err(|why| format!("{source}: {why}"))?;
         // An identity file is unlocked once. A plugin may want its PIN for each file.
@@ -109,10 +108,8 @@ impl Sources {
 
 /// Refuses a passphrase file that is open to others.
 fn check_private(path: &PathBuf) -> Result<()> {
-    let is_open =
-        |meta: &std::fs::Metadata| meta.is_file() && meta.permissions().mode() & 0o077 != 0;
-    let open = std::fs::metadata(path).is_ok_and(|meta| is_open(&meta));
-    if open {
+    let about = std::fs::metadata(path);
+    if about.is_ok_and(|about| about.is_file() && platform::is_open_to_others(&about)) {
         let fault = KeyFault::NotPrivate {
             what: "passphrase",
             path: path.clone(),
@@ -137,8 +134,7 @@ const REST_READS_MAX: usize = 256;
 fn from_command(command: &str) -> Result<Passphrase, String> {
     const SOURCE: &str = "the command in AGEKEEP_PASSPHRASE_COMMAND";
     let failed = |e: io::Error| format!("{SOURCE} cannot be run: {e}");
-    let mut child = Command::new("sh")
-        .args(["-c", command])
+    let mut child = platform::shell(command)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()

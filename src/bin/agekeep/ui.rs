@@ -30,8 +30,8 @@ use self::pages::Facts;
 use self::server::UiServer;
 use crate::args::Global;
 use crate::http::{accept, listen};
-use crate::output;
-use crate::worker::{self, OpenStore, StoreWorker, end_of_process};
+use crate::worker::{self, OpenStore, StoreWorker};
+use crate::{output, platform};
 
 /// The longest wait for what is being carried out when the server is told to end.
 const END_WITHIN: Duration = Duration::from_secs(5);
@@ -101,7 +101,7 @@ async fn serve(keeper: StoreWorker, facts: Facts, port: u16, as_json: bool) -> R
     let closing = CancellationToken::new();
     let told = closing.clone();
     tokio::spawn(async move {
-        end_of_process().await;
+        platform::end_of_process().await;
         told.cancel();
     });
     let mut waiting = keeper.waiting();

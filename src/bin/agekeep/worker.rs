@@ -21,7 +21,6 @@ use agekeep::{Text, jsonl};
 #[cfg(feature = "http")]
 use chrono::{DateTime, Utc};
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -276,6 +275,16 @@ impl WorkerState {
         done
     }
 
+    /// Does the same for a monitoring system, which asks again and again: where a store was open
+    /// and is gone, no new one is made.
+    #[cfg(feature = "http")]
+    pub(crate) fn probe<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        if self.store.is_none() && self.seen.is_some() {
+            self.global.existing_store()?;
+        }
+        self.poll(act)
+    }
+
     fn see(&mut self) {
         self.seen = self.store.as_ref().map(Store::last_seen).or(self.seen);
     }
@@ -423,18 +432,4 @@ pub(crate) fn runtime() -> Result<Runtime> {
             path: "the server".into(),
             source,
         })
-}
-
-/// Waits until the process is told to end.
-pub(crate) async fn end_of_process() {
-    let (Ok(mut interrupt), Ok(mut terminate)) = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-    ) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
 }

@@ -6,10 +6,11 @@
 
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::disk::LocalSocket;
 
 /// Longest wait for an answer: long enough for a person to confirm or to touch a token, and short
 /// compared with the wait of other processes for the store's lock, which is held meanwhile.
@@ -28,7 +29,7 @@ pub(super) struct Agent {
     socket: Option<PathBuf>,
     /// The argument for `ssh-add` in hints.
     file: PathBuf,
-    line: Mutex<Option<UnixStream>>,
+    line: Mutex<Option<LocalSocket>>,
 }
 
 /// The reasons why an agent did not sign.
@@ -98,7 +99,7 @@ impl Agent {
             Some((answer, line)) if !matches!(answer, Err(AgentFault::Gone(_))) => (answer, line),
             _ => {
                 let socket = self.socket.as_ref().ok_or(AgentFault::Nowhere)?;
-                let line = UnixStream::connect(socket).map_err(AgentFault::Gone)?;
+                let line = LocalSocket::connect(socket).map_err(AgentFault::Gone)?;
                 (exchange(&line, request), line)
             }
         };
@@ -145,7 +146,7 @@ impl fmt::Display for AgentFault {
 }
 
 /// Sends a length-prefixed message and reads one.
-fn exchange(mut line: &UnixStream, request: &[u8]) -> Result<Vec<u8>, AgentFault> {
+fn exchange(mut line: &LocalSocket, request: &[u8]) -> Result<Vec<u8>, AgentFault> {
     let until = Instant::now() + WAIT;
     line.set_write_timeout(Some(WAIT)).map_err(fault)?;
     line.write_all(&string(request)).map_err(fault)?;
@@ -162,7 +163,7 @@ fn exchange(mut line: &UnixStream, request: &[u8]) -> Result<Vec<u8>, AgentFault
 
 /// Fills `bytes` by the deadline. An agent that trickles bytes counts as silent too.
 fn read_exact(
-    mut line: &UnixStream,
+    mut line: &LocalSocket,
     mut bytes: &mut [u8],
     until: Instant,
 ) -> Result<(), AgentFault> {

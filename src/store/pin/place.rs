@@ -13,7 +13,6 @@
 //! seen at the old target.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -309,7 +308,7 @@ impl PlaceFile {
 
 impl PlaceId {
     fn of(path: &Path) -> Self {
-        let digest = Digest::of(path.as_os_str().as_bytes());
+        let digest = Digest::of(disk::bytes_of(path));
         Self(digest.0[..16].try_into().expect("it has 32"))
     }
 

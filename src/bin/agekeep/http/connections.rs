@@ -97,6 +97,15 @@ impl Connections {
         })
     }
 
+    /// Counts the new connections, and the known ones.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let table = self.table();
+        (
+            table.new.values().map(BTreeMap::len).sum(),
+            table.known.len(),
+        )
+    }
+
     /// Closes a new connection when the machine has nothing left for another.
     pub(super) fn make_room(&self) {
         self.table().close_a_new_one();

@@ -1,10 +1,10 @@
 //! Streamable HTTP: on loopback for everybody on this machine, elsewhere only with a token.
 
+mod monitoring;
 mod sessions;
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use agekeep::Digest;
 use agekeep::error::{Error, KeyFault, Result};
 use agekeep::policy::Limits;
 use clap::Args;
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
-use hyper::{HeaderMap, Request, StatusCode};
+use hyper::{HeaderMap, Method, Request, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::watch;
@@ -24,12 +24,14 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
+pub(super) use self::monitoring::CallCounts;
+use self::monitoring::{Load, StoreProbe, TEXT_FORMAT, metrics};
 use self::sessions::Sessions;
-use crate::http::connections::{ConnectionSlot, Connections, FILES};
+use crate::http::connections::{ConnectionSlot, Connections, FILES, PhaseGuard};
 use crate::http::{Answers, Response, accept, listen, refusal, with};
 use crate::mcp::server::McpHandler;
 use crate::worker::PendingGuard;
-use crate::{output, terminal};
+use crate::{output, platform};
 
 /// Shortest token, in bytes.
 const TOKEN_BYTES_MIN: usize = 16;
@@ -105,13 +107,16 @@ impl Http {
         let (waiting, streams) = (door.waiting(), CancellationToken::new());
         let sessions: Arc<Sessions> = Arc::default();
         let config = self.config(bound.ip(), streams.clone());
+        let (calls, keeper) = door.monitored();
         let another = move || Ok(door.for_another());
         let server = Arc::new(HttpServer {
             token,
             begun: Arc::new(watch::Sender::new(0)),
-            connections: Arc::new(Connections::new(terminal::let_open(FILES))),
+            connections: Arc::new(Connections::new(platform::let_open(FILES))),
             service: StreamableHttpService::new(another, sessions.local.clone(), config),
             sessions,
+            calls,
+            probe: StoreProbe::new(keeper),
         });
         let begun = server.begun.subscribe();
         accept(listener, server, &closing).await;
@@ -172,6 +177,8 @@ struct HttpServer {
     /// The sessions of clients of the older protocol version.
     sessions: Arc<Sessions>,
     service: StreamableHttpService<McpHandler, LocalSessionManager>,
+    calls: Arc<CallCounts>,
+    probe: Arc<StoreProbe>,
 }
 
 impl Answers for HttpServer {
@@ -181,6 +188,9 @@ impl Answers for HttpServer {
 
     async fn answer(&self, place: &Arc<ConnectionSlot>, request: Request<Incoming>) -> Response {
         let _inside = PendingGuard::new(&self.begun);
+        if request.uri().path() == "/health" {
+            return closing(self.health(&request).await);
+        }
         // The token is checked before anything is read or looked up for the request.
         if !self.lets_in(request.headers()) {
             let mut refused = refusal(StatusCode::UNAUTHORIZED, "a bearer token is needed\n");
@@ -193,9 +203,27 @@ impl Answers for HttpServer {
         let Some(receiving) = place.let_in() else {
             return refusal(StatusCode::SERVICE_UNAVAILABLE, "too many at once\n");
         };
-        if !matches!(request.uri().path(), "/mcp" | "/mcp/") {
-            return refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp\n");
+        match request.uri().path() {
+            "/mcp" | "/mcp/" => self.mcp(place, request, receiving).await,
+            "/metrics" => {
+                drop(receiving);
+                let answer = self.metrics(&request).await;
+                let sending = place.send();
+                answer.map(|body| with(body, sending).boxed())
+            }
+            _ => refusal(StatusCode::NOT_FOUND, "MCP is served at /mcp\n"),
         }
+    }
+}
+
+impl HttpServer {
+    /// Answers a request of the protocol.
+    async fn mcp(
+        &self,
+        place: &Arc<ConnectionSlot>,
+        request: Request<Incoming>,
+        receiving: PhaseGuard,
+    ) -> Response {
         let in_session = self.sessions.use_named(request.headers());
         let request = request.map(|body| with(body, receiving));
         let response = tokio::select! {
@@ -208,9 +236,53 @@ impl Answers for HttpServer {
         let sending = (place.send(), in_session);
         response.map(|body| with(body, sending).boxed())
     }
-}
 
-impl HttpServer {
+    /// Answers that the server runs, to whoever asks, and tells nothing else. The connection stays a
+    /// new one, so that nobody takes the places of those who have the token.
+    async fn health(&self, request: &Request<Incoming>) -> Response {
+        let refused = self.refuses_to_tell(request).await;
+        refused.unwrap_or_else(|| plain("ok\n".into()))
+    }
+
+    /// Answers with the metrics.
+    async fn metrics(&self, request: &Request<Incoming>) -> Response {
+        if let Some(refused) = self.refuses_to_tell(request).await {
+            return closing(refused);
+        }
+        let store = self.probe.totals().await;
+        let load = Load {
+            waiting: self.probe.waiting(),
+            sessions: self.sessions.count().await,
+            connections: self.connections.counts(),
+        };
+        let mut answer = plain(metrics(&self.calls, &load, store));
+        let format = HeaderValue::from_static(TEXT_FORMAT);
+        answer.headers_mut().insert(header::CONTENT_TYPE, format);
+        answer
+    }
+
+    /// Refuses a question of a monitoring system that is for another server, or no question.
+    async fn refuses_to_tell(&self, request: &Request<Incoming>) -> Option<Response> {
+        // The protocol's library checks `Host` and `Origin` of all requests first, and refuses this
+        // method after that.
+        let mut head = Request::new(Empty::<Bytes>::new());
+        *head.method_mut() = Method::OPTIONS;
+        head.uri_mut().clone_from(request.uri());
+        head.headers_mut().clone_from(request.headers());
+        let checked = self.service.handle(head).await;
+        if checked.status() != StatusCode::METHOD_NOT_ALLOWED {
+            return Some(checked);
+        }
+        if ![Method::GET, Method::HEAD].contains(request.method()) {
+            let mut refused = refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET\n");
+            let allowed = HeaderValue::from_static("GET, HEAD");
+            refused.headers_mut().insert(header::ALLOW, allowed);
+            return Some(refused);
+        }
+        let has_body = !request.body().is_end_stream();
+        has_body.then(|| refusal(StatusCode::BAD_REQUEST, "no body is read here\n"))
+    }
+
     /// Tells whether a request brings the token, if one is set. Compares digests, so that the time
     /// it takes tells nothing of the token.
     fn lets_in(&self, headers: &HeaderMap) -> bool {
@@ -224,6 +296,23 @@ impl HttpServer {
         });
         brought == Some(token)
     }
+}
+
+/// Makes an answer that nobody may keep for later.
+fn plain(text: String) -> Response {
+    let mut answer = Response::new(Full::new(Bytes::from(text)).boxed());
+    let headers = answer.headers_mut();
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    headers.insert(header::CONTENT_TYPE, plain);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+/// Has the connection closed after an answer.
+fn closing(mut answer: Response) -> Response {
+    let close = HeaderValue::from_static("close");
+    answer.headers_mut().insert(header::CONNECTION, close);
+    answer
 }
 
 /// Reads the token in a file and returns its digest.
@@ -243,7 +332,7 @@ fn token(path: &Path) -> Result<Digest> {
     if !about.is_file() {
         return Err(bad("it is not a regular file"));
     }
-    if about.permissions().mode() & 0o077 != 0 {
+    if platform::is_open_to_others(&about) {
         let path = path.into();
         return Err(Error::Key(KeyFault::NotPrivate { what: WHAT, path }));
     }

@@ -20,6 +20,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::call::{self, Call, ToolReply, context_of};
+#[cfg(feature = "http")]
+use crate::mcp::http::CallCounts;
 use crate::mcp::notify::{ChangeNotifier, Subscribed};
 use crate::mcp::{OfferedTools, resource};
 use crate::worker::{StoreWorker, WorkerState};
@@ -32,6 +34,8 @@ pub(super) struct McpHandler {
     offer: Arc<OfferedTools>,
     defaults: Arc<Context>,
     closing: CancellationToken,
+    #[cfg(feature = "http")]
+    calls: Arc<CallCounts>,
     subscribed: Arc<Mutex<Subscribed>>,
     /// Set if a client of the older protocol version has introduced itself, and is told of changes.
     introduced: Arc<AtomicBool>,
@@ -47,6 +51,8 @@ impl McpHandler {
         defaults: Context,
     ) -> Self {
         Self {
+            #[cfg(feature = "http")]
+            calls: Arc::new(CallCounts::new(offer.specs.iter().map(|spec| spec.name))),
             keeper,
             watch,
             offer: Arc::new(offer),
@@ -65,6 +71,12 @@ impl McpHandler {
             introduced: Arc::default(),
             ..self.clone()
         }
+    }
+
+    /// Returns the counts of its calls, and the thread that has the store.
+    #[cfg(feature = "http")]
+    pub(super) fn monitored(&self) -> (Arc<CallCounts>, StoreWorker) {
+        (self.calls.clone(), self.keeper.clone())
     }
 
     /// Returns the token that is cancelled when the server is to end.
@@ -132,6 +144,8 @@ impl ServerHandler for McpHandler {
             let why = "no such tool here; tools/list names those there are";
             return Err(ErrorData::invalid_params(why, None));
         };
+        #[cfg(feature = "http")]
+        let began = std::time::Instant::now();
         let (said, fault) = context_of(&self.defaults, &context);
         let call = Call {
             spec,
@@ -154,6 +168,8 @@ impl ServerHandler for McpHandler {
             });
             done.await?
         };
+        #[cfg(feature = "http")]
+        self.calls.add(spec.name, &reply, began.elapsed());
         Ok(reply.into_result().into())
     }
 

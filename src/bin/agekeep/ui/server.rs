@@ -10,8 +10,8 @@ use hyper::{Method, Request, StatusCode};
 
 use crate::http::connections::{ConnectionSlot, Connections, FILES, PhaseGuard};
 use crate::http::{Answers, Response, with};
+use crate::platform;
 use crate::report;
-use crate::terminal;
 use crate::ui::gate::{Gate, Unwelcome, unwelcome};
 use crate::ui::layout;
 use crate::ui::pages::{self, Facts, Made};
@@ -71,7 +71,7 @@ impl UiServer {
             gate,
             keeper,
             facts: Arc::new(facts),
-            connections: Arc::new(Connections::new(terminal::let_open(FILES))),
+            connections: Arc::new(Connections::new(platform::let_open(FILES))),
         }
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args::{Global, memory_glob, path_or_id};
 use crate::output::{self, Bar};
 use crate::terminal::Terminal;
-use crate::{input, render};
+use crate::{input, platform, render};
 
 #[derive(Args)]
 pub(crate) struct Erase {
@@ -113,7 +113,7 @@ pub(crate) fn confirm(shown: &[String], what: &str, name: &str) -> Result<()> {
     );
     let typed = terminal.ask(&question).map_err(|source| Error::Io {
         doing: "ask at",
-        path: "/dev/tty".into(),
+        path: platform::TERMINAL.into(),
         source,
     })?;
     if typed == name {

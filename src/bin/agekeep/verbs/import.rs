@@ -16,8 +16,8 @@ use serde_json::json;
 
 use self::source::{From, ImportItem, ImportSource, ItemContent};
 use crate::args::{Global, memory_path};
-use crate::folder::UserFolder;
 use crate::output::{self, Bar};
+use crate::platform::folder::UserFolder;
 use crate::{environment, render};
 
 pub(crate) use self::lines::SCHEMA;

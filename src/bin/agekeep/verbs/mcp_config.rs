@@ -21,6 +21,7 @@ use serde_json::json;
 use self::client::{CLIENTS, Client, ClientFile, Format};
 use crate::args::Global;
 use crate::environment::{self, absolute, one_line};
+use crate::platform::TEMPORARY_FOLDERS;
 use crate::{output, terminal};
 
 /// Most characters of a server's name: clients put it in front of the names of tools.
@@ -283,12 +284,11 @@ impl Launch {
             let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
             program.starts_with(&folder) || real(program).starts_with(real(&folder))
         };
-        let folders = [
-            environment::temporary_folder(),
-            "/tmp".into(),
-            "/var/tmp".into(),
-            "/dev/shm".into(),
-        ];
+        let own = environment::temporary_folder();
+        let mut folders = TEMPORARY_FOLDERS
+            .map(PathBuf::from)
+            .into_iter()
+            .chain([own]);
         let mut said = Vec::new();
         if built {
             said.push(format!(
@@ -297,7 +297,7 @@ impl Launch {
                  installed one",
                 self.program
             ));
-        } else if folders.into_iter().any(is_temporary) {
+        } else if folders.any(is_temporary) {
             said.push(format!(
                 "{} is in a temporary folder, which the system empties: move the program \
                  elsewhere, and run it there",

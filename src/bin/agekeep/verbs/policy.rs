@@ -2,11 +2,9 @@
 
 mod explain;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;
@@ -22,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::args::{Global, memory_path, path_or_id};
 use crate::terminal::Terminal;
-use crate::{environment, output, render};
+use crate::{environment, output, platform, render};
 
 #[derive(Args)]
 pub(crate) struct PolicyArgs {
@@ -404,8 +402,7 @@ impl Draft {
                 path: path.clone(),
                 source,
             };
-            let mut options = OpenOptions::new();
-            match options.write(true).create_new(true).mode(0o600).open(&path) {
+            match platform::make_private_file(&path) {
                 Ok(mut file) => {
                     let text = format!("{HEADING}{}", policy.to_full_toml());
                     let written = file.write_all(text.as_bytes());
@@ -428,13 +425,8 @@ impl Draft {
             None if Terminal::open().is_some() => "vi".into(),
             None => return Err(fault("there is no terminal; set VISUAL or EDITOR".into())),
         };
-        let mut shell = Command::new("sh");
-        shell
-            .arg("-c")
-            .arg(format!("{editor} \"$@\""))
-            .arg(&editor)
-            .arg(&self.path);
-        match shell.status() {
+        let mut shell = platform::shell(format!("{editor} \"$@\""));
+        match shell.arg(&editor).arg(&self.path).status() {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => {
                 self.keep();

@@ -5,7 +5,6 @@ mod k8s;
 mod systemd;
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::environment::{self, absolute, one_line};
-use crate::{output, terminal};
+use crate::{output, platform, terminal};
 
 pub(crate) use k8s::{CopyKeys, copy_keys};
 
@@ -265,8 +264,8 @@ impl Sweep {
     fn account(&self) -> String {
         let owner = [&self.store, &self.identity]
             .into_iter()
-            .find_map(|path| fs::metadata(path).ok())
-            .map(|meta| meta.uid().to_string());
+            .find_map(platform::owner)
+            .map(|owner| owner.to_string());
         let Some(owner) = owner else {
             let plain = |c: char| c.is_alphanumeric() || "_-.@".contains(c);
             let user = environment::user().filter(|name| name.chars().all(plain));
@@ -379,15 +378,14 @@ fn missing(sweep: &Sweep) -> Vec<String> {
 
 /// Lists the files of another account than the store's, which the sweep runs under.
 fn owners(sweep: &Sweep) -> Vec<String> {
-    let owner = |path: &str| fs::metadata(path).ok().map(|meta| meta.uid());
-    let Some(account) = owner(&sweep.store) else {
+    let Some(account) = platform::owner(&sweep.store) else {
         return Vec::new();
     };
     let mut paths = vec![sweep.identity.clone(), sweep.signing_key.clone()];
     paths.extend(sweep.passphrase_file.clone());
     paths.extend(sweep.keyring.clone());
     paths.extend(sweep.state());
-    let strange = |path: &String| owner(path).is_some_and(|uid| uid != account);
+    let strange = |path: &String| platform::owner(path).is_some_and(|owner| owner != account);
     paths.retain(strange);
     paths
         .iter()

@@ -34,6 +34,11 @@ impl Sessions {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Counts the sessions.
+    pub(super) async fn count(&self) -> usize {
+        self.local.sessions.read().await.len()
+    }
+
     /// Marks the session that a request names as used until the returned guard is dropped; `None`
     /// if the request names no session that exists.
     pub(super) fn use_named(self: &Arc<Self>, headers: &HeaderMap) -> Option<InUse> {

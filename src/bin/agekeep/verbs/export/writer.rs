@@ -4,7 +4,6 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -16,7 +15,7 @@ use agekeep::store::export::{ExportScope, ExportedVersion, Head};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::folder::{self, EntryKind, OpenedPath, UserFolder};
+use crate::platform::folder::{self, EntryKind, OpenedPath, UserFolder};
 use crate::verbs::import;
 use crate::{output, render};
 
@@ -409,7 +408,7 @@ fn is_there(parent: &UserFolder, name: &OsStr, is_folder: bool, path: &Path) -> 
 /// Warns of exports that were cut off here, and are left in plaintext.
 fn say_left_over(parent: &UserFolder, path: &Path) {
     for name in parent.names().unwrap_or_default() {
-        if !name.as_bytes().starts_with(ASIDE.as_bytes()) {
+        if !name.as_encoded_bytes().starts_with(ASIDE.as_bytes()) {
             continue;
         }
         let opened = match parent.kind(&name) {

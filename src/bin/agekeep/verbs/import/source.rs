@@ -12,7 +12,7 @@ use agekeep::policy::Limits;
 use agekeep::store::Store;
 use zeroize::Zeroizing;
 
-use crate::folder::{self, EntryKind, Itself, OpenedPath, UserFolder};
+use crate::platform::folder::{self, EntryKind, Itself, OpenedPath, UserFolder};
 use crate::verbs::import::lines::Lines;
 
 /// The kind of a source.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use std::{fs, io, thread};
+use std::{io, thread};
 
 use agekeep::error::Result;
 use agekeep::redact::Redactor;
@@ -18,7 +18,7 @@ use crate::verbs::mcp_config::session::{
     ANSWER_SECONDS_MAX, Session, StderrCapture, Trouble, bare_command,
 };
 use crate::verbs::mcp_config::{GIVE_IT, LOCKED, Launch};
-use crate::{environment, output, terminal};
+use crate::{environment, output, platform};
 
 /// The version of the protocol that is asked for.
 const PROTOCOL: &str = "2025-11-25";
@@ -525,11 +525,11 @@ fn carry_out(launch: &Launch) -> Option<(bool, String)> {
         .ok()?;
     let said = StderrCapture::on(child.stderr.take().expect("it is piped"));
     let until = Instant::now() + Duration::from_secs(ANSWER_SECONDS_MAX);
-    while !terminal::has_ended(&child) && Instant::now() < until {
+    while !platform::has_ended(&child) && Instant::now() < until {
         thread::sleep(Duration::from_millis(5));
     }
-    let by_itself = terminal::has_ended(&child);
-    let status = terminal::end_group(&mut child)?;
+    let by_itself = platform::has_ended(&child);
+    let status = platform::end_group(&mut child)?;
     by_itself.then(|| (status.success(), said.all()))
 }
 
@@ -579,7 +579,7 @@ pub(super) fn remark(store: &Path) -> Option<String> {
             folder.display()
         ));
     }
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounts = platform::mounts();
     let kind = remote_kind(&mounts, &store)?;
     Some(format!(
         "the store is on a network file system ({kind}), whose locks and flushes may not be \

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -11,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::terminal;
+use crate::platform;
 use crate::verbs::mcp_config::Launch;
 
 /// The longest time for each answer, in seconds.
@@ -68,9 +67,8 @@ pub(super) fn bare_command(launch: &Launch, home: Option<&OsStr>) -> Command {
     command
         .envs(&launch.env)
         .args(&launch.args)
-        .current_dir("/")
-        // A group of its own, so that it can be ended with all that it starts.
-        .process_group(0);
+        .current_dir("/");
+    platform::in_own_group(&mut command);
     command
 }
 
@@ -149,11 +147,11 @@ impl Session {
             return true;
         }
         let until = Instant::now() + END_TIME_MAX;
-        while !terminal::has_ended(&self.child) && Instant::now() < until {
+        while !platform::has_ended(&self.child) && Instant::now() < until {
             thread::sleep(Duration::from_millis(5));
         }
-        let by_itself = terminal::has_ended(&self.child);
-        self.ended = terminal::end_group(&mut self.child);
+        let by_itself = platform::has_ended(&self.child);
+        self.ended = platform::end_group(&mut self.child);
         by_itself
     }
 

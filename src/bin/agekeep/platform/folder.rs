@@ -8,18 +8,18 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{self, AtFlags, Dev, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 const NEVER_FOLLOWED: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 /// An open folder.
-pub(super) struct UserFolder(OwnedFd);
+pub(crate) struct UserFolder(OwnedFd);
 
 /// The kind of thing that a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EntryKind {
+pub(crate) enum EntryKind {
     File,
     Folder,
     Link,
@@ -29,11 +29,11 @@ pub(super) enum EntryKind {
 
 /// The identity of a folder, by whatever path it is reached: its device and inode numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Itself(u64, u64);
+pub(crate) struct Itself(Dev, u64);
 
 impl UserFolder {
     /// Opens a folder that the caller named; links on the way are followed.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(fs::open(
             path,
             FOLDER | OFlags::CLOEXEC,
@@ -42,14 +42,14 @@ impl UserFolder {
     }
 
     /// Opens a folder in this one.
-    pub(super) fn folder(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn folder(&self, name: &OsStr) -> io::Result<Self> {
         let flags = FOLDER | NEVER_FOLLOWED;
         let opened = fs::openat(&self.0, name, flags, Mode::empty());
         Ok(Self(opened.map_err(in_words)?))
     }
 
     /// Lists the names in it, in the order of their bytes.
-    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+    pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in fs::Dir::read_from(&self.0)? {
             let entry = entry?;
@@ -63,14 +63,14 @@ impl UserFolder {
     }
 
     /// Returns the kind of thing that a name in it stands for.
-    pub(super) fn kind(&self, name: &OsStr) -> io::Result<EntryKind> {
+    pub(crate) fn kind(&self, name: &OsStr) -> io::Result<EntryKind> {
         let stat = fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(kind(&stat))
     }
 
     /// Opens a file in it for reading, without blocking, and returns it with its length in bytes.
     /// Anything but a file is an error.
-    pub(super) fn file(&self, name: &OsStr) -> io::Result<(File, u64)> {
+    pub(crate) fn file(&self, name: &OsStr) -> io::Result<(File, u64)> {
         // Opening a device can have effects, so its kind is checked first.
         if let EntryKind::Other(what) = self.kind(name)? {
             return Err(io::Error::other(what));
@@ -86,18 +86,18 @@ impl UserFolder {
     }
 
     /// Makes a folder in it for its owner alone.
-    pub(super) fn make_folder(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn make_folder(&self, name: &OsStr) -> io::Result<Self> {
         fs::mkdirat(&self.0, name, Mode::RWXU)?;
         self.folder(name)
     }
 
     /// Makes it private to its owner.
-    pub(super) fn make_private(&self) -> io::Result<()> {
+    pub(crate) fn make_private(&self) -> io::Result<()> {
         Ok(fs::fchmod(&self.0, Mode::RWXU)?)
     }
 
     /// Makes a file in it for its owner alone.
-    pub(super) fn make_file(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn make_file(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | NEVER_FOLLOWED;
         // On Linux `sync` makes all files durable at once; elsewhere each write is durable by
         // itself.
@@ -108,18 +108,18 @@ impl UserFolder {
     }
 
     /// Renames an entry of it; a folder may replace an empty one.
-    pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(fs::renameat(&self.0, from, &self.0, to)?)
     }
 
     /// Renames an entry of it; the new name has to be free.
-    pub(super) fn rename_to_free(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn rename_to_free(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         self.take(self, from, to)
     }
 
     /// Moves an entry of another folder of the same file system into it; the new name has to be
     /// free.
-    pub(super) fn take(&self, other: &Self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub(crate) fn take(&self, other: &Self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         match fs::renameat_with(&other.0, from, &self.0, to, fs::RenameFlags::NOREPLACE) {
             // Not every file system supports this.
@@ -133,19 +133,19 @@ impl UserFolder {
     }
 
     /// Makes everything written to its file system so far durable.
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub(crate) fn sync(&self) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         fs::syncfs(&self.0)?;
         self.sync_names()
     }
 
     /// Makes the names in it durable.
-    pub(super) fn sync_names(&self) -> io::Result<()> {
+    pub(crate) fn sync_names(&self) -> io::Result<()> {
         Ok(fs::fsync(&self.0)?)
     }
 
     /// Removes an entry of it, with everything in it.
-    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         if self.kind(name)? != EntryKind::Folder {
             return Ok(fs::unlinkat(&self.0, name, AtFlags::empty())?);
         }
@@ -157,25 +157,25 @@ impl UserFolder {
     }
 
     /// Returns its identity, to compare it with other folders.
-    pub(super) fn itself(&self) -> io::Result<Itself> {
+    pub(crate) fn itself(&self) -> io::Result<Itself> {
         let stat = fs::fstat(&self.0)?;
         Ok(Itself(stat.st_dev, stat.st_ino))
     }
 
     /// Takes a lock on it that lasts as long as this value; `false` if another process holds it.
-    pub(super) fn try_lock(&self) -> bool {
+    pub(crate) fn try_lock(&self) -> bool {
         try_lock(&self.0)
     }
 }
 
 /// A file or folder that the caller named, open.
-pub(super) enum OpenedPath {
+pub(crate) enum OpenedPath {
     Folder(UserFolder),
     File(File),
 }
 
 /// Opens a file or folder that the caller named; anything else is an error.
-pub(super) fn open(path: &Path) -> io::Result<OpenedPath> {
+pub(crate) fn open(path: &Path) -> io::Result<OpenedPath> {
     if let EntryKind::Other(what) = kind(&fs::stat(path)?) {
         return Err(io::Error::other(what));
     }
@@ -190,7 +190,7 @@ pub(super) fn open(path: &Path) -> io::Result<OpenedPath> {
 }
 
 /// Takes a lock on an open file or folder; `false` if another process holds it.
-pub(super) fn try_lock(file: impl std::os::fd::AsFd) -> bool {
+pub(crate) fn try_lock(file: impl std::os::fd::AsFd) -> bool {
     let how = fs::FlockOperation::NonBlockingLockExclusive;
     fs::flock(file, how) != Err(Errno::WOULDBLOCK)
 }
