@@ -151,6 +151,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         &[
             "src/policy",
             "crates/redact/src/gitleaks",
+            "src/bin/agekeep/config.rs",
             "src/bin/agekeep/verbs/mcp_config",
         ],
     ),

@@ -3,10 +3,13 @@
 use std::fs::File;
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use agekeep::error::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use zeroize::Zeroizing;
 
 /// Most bytes that are read ahead.
@@ -40,6 +43,38 @@ pub(super) fn reader(path: &Path) -> Result<Input> {
         begin: 0,
         end: 0,
     })
+}
+
+/// Reads a small text file that only its owner can write, who is this user or root; `None` if there is
+/// none. Links and pipes are refused.
+pub(super) fn own_text(path: &Path, bytes_max: u64) -> Result<Option<String>, String> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let opened = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
+    let unread = |fault: io::Error| format!("it cannot be read: {fault}");
+    let file = match opened {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(Errno::LOOP) => return Err("it is a link, which could lead anywhere".into()),
+        Err(fault) => return Err(unread(fault.into())),
+    };
+    let found = file.metadata().map_err(unread)?;
+    let me = rustix::process::geteuid().as_raw();
+    if !found.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    if found.uid() != me && found.uid() != 0 {
+        return Err("it belongs to another account".into());
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err("other accounts can write it (`chmod go-w` forbids that)".into());
+    }
+    let mut bytes = Vec::new();
+    let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
+    if read.map_err(unread)? as u64 > bytes_max {
+        return Err(format!("it is longer than {bytes_max} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8")?;
+    Ok(Some(text))
 }
 
 impl Input {
