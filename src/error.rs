@@ -3,7 +3,6 @@
 mod faults;
 mod hints;
 pub(crate) mod refused;
-pub(crate) mod similar;
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -13,7 +12,7 @@ use crate::id::StoreId;
 pub(crate) use self::faults::not_allowed;
 pub use self::faults::{ExportFault, KeyFault, MembershipFault, RetentionFault, SigningFault};
 pub(crate) use self::refused::Refused;
-pub use self::similar::nearest;
+pub use crate::redact::similar::nearest;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.
 ///

@@ -153,6 +153,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         &[
             "src/policy",
             "crates/redact/src/gitleaks",
+            "src/bin/agekeep/config.rs",
             "src/bin/agekeep/verbs/mcp_config",
         ],
     ),
@@ -278,9 +279,7 @@ fn what_the_pages_name_is_there() {
             {
                 named += 1;
                 if !root().join(code_word).exists() {
-                    faults.push(format!(
-                        "{page} names {code_word}, which is not there"
-                    ));
+                    faults.push(format!("{page} names {code_word}, which is not there"));
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
-use crate::support::{Home, json_lines, stderr, stdout};
+use crate::support::{Home, json_lines, settle, stderr, stdout};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -77,6 +77,7 @@ struct Session {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    store: PathBuf,
 }
 
 impl Session {
@@ -92,6 +93,7 @@ impl Session {
             input: child.stdin.take().expect("piped"),
             output: BufReader::new(child.stdout.take().expect("piped")),
             child,
+            store: home.store(),
         }
     }
 
@@ -105,6 +107,7 @@ impl Session {
             std::io::Read::read_to_string(&mut BufReader::new(errors), &mut complaint).ok();
             panic!("the session is dead: {complaint}");
         }
+        settle(&self.store);
         serde_json::from_str(&line).expect("JSON")
     }
 
@@ -242,8 +245,6 @@ fn a_command_acknowledged_on_a_full_disk_is_there_when_there_is_space() {
         let home = Home::with_store();
         let mut session = Session::start(&home);
         session.succeeds(&create(0, 100));
-        // Its objects come to their place behind the answer; `verify` waits for the lock.
-        assert!(home.run(&["verify"]).status.success());
         let filler = home.path().join("filler");
         fill(&filler);
         assert!(

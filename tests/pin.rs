@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use crate::support::{
-    Home, assert_verify_ended, has_peer, json_lines, returned_calls, stderr, stdout,
+    Home, assert_verify_ended, has_peer, json_lines, returned_calls, settle, stderr, stdout,
+    store_of,
 };
 use agekeep::crypto::keyfile;
 use agekeep::error::Error;
@@ -221,6 +222,7 @@ struct Session {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    store: PathBuf,
 }
 
 impl Session {
@@ -235,6 +237,7 @@ impl Session {
             input: child.stdin.take().expect("piped"),
             output: BufReader::new(child.stdout.take().expect("piped")),
             child,
+            store: store_of(&command),
         }
     }
 
@@ -243,6 +246,7 @@ impl Session {
         writeln!(self.input, "{call}").expect("listens");
         let mut line = String::new();
         self.output.read_line(&mut line).expect("answers");
+        settle(&self.store);
         serde_json::from_str(&line).expect("JSON")
     }
 
@@ -267,6 +271,7 @@ impl Session {
             mut child,
             input,
             output,
+            ..
         } = self;
         drop((input, output));
         child.wait().expect("ends").code()

@@ -34,7 +34,11 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 }
 
 /// The arguments that have forms of their own, by their names in errors, and those forms.
-const FORMS: [(&str, &str); 14] = [
+const FORMS: [(&str, &str); 15] = [
+    (
+        "the configuration file",
+        "correct it or move it away; `agekeep config` then shows each value and where it comes from",
+    ),
     (
         "the time",
         "give RFC 3339 (2026-11-01T09:00Z), a date, `today`, `yesterday`, or an age: 30m, \

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::error::similar::{steps, steps_max};
 use crate::error::{Error, Result};
 use crate::policy::{Policy, message};
+use crate::redact::similar::{steps, steps_max};
 
 /// The default of a key that a policy does not contain.
 #[derive(Clone, Copy)]
@@ -116,8 +116,28 @@ impl fmt::Display for PolicyKey {
     }
 }
 
-/// Explains that a text is not a key, and names similar keys, which may lack their table.
+/// Explains that a text is not a key, and names similar keys, which may lack their table or be in
+/// another one.
 fn no_key(text: &str) -> String {
+    let mut near = nearest(text);
+    if let (true, Some((_, name))) = (near.is_empty(), text.rsplit_once('.')) {
+        near = nearest(name);
+    }
+    if !near.is_empty() {
+        return format!(
+            "{text:?} is none of the policy; the nearest is {}",
+            near.join(" or ")
+        );
+    }
+    let keys: Vec<_> = PolicyKey::all().map(|key| key.to_string()).collect();
+    format!(
+        "{text:?} is none of the policy; there are {}",
+        keys.join(", ")
+    )
+}
+
+/// Returns the keys that are most similar to a text, with their table or without it.
+fn nearest(text: &str) -> Vec<String> {
     let distance = |key: &PolicyKey| {
         let name = key.name.map(|name| steps(text, name));
         name.into_iter()
@@ -127,19 +147,10 @@ fn no_key(text: &str) -> String {
     let near: Vec<_> = PolicyKey::all().map(|key| (distance(&key), key)).collect();
     let least = near.iter().filter_map(|(steps, _)| *steps).min();
     let least = least.filter(|steps| *steps <= steps_max(text));
-    if least.is_some() {
-        let nearest = near.iter().filter(|(steps, _)| *steps == least);
-        let nearest: Vec<_> = nearest.map(|(_, key)| key.to_string()).collect();
-        return format!(
-            "{text:?} is none of the policy; the nearest is {}",
-            nearest.join(" or ")
-        );
-    }
-    let keys: Vec<_> = PolicyKey::all().map(|key| key.to_string()).collect();
-    format!(
-        "{text:?} is none of the policy; there are {}",
-        keys.join(", ")
-    )
+    let near = near
+        .iter()
+        .filter(|(steps, _)| least.is_some() && *steps == least);
+    near.map(|(_, key)| key.to_string()).collect()
 }
 
 impl Policy {
@@ -468,6 +479,7 @@ expires_at = 2027-01-31T00:00:00+01:00
                 "the nearest is redaction.rules or expiration.rules",
             ),
             ("Expiration.Grace", "the nearest is expiration.grace"),
+            ("retention.garce", "the nearest is expiration.grace"),
             ("", "there are limits, "),
             ("something else", "expiration.rules"),
             ("expiration.rules.path", "is none"),

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::thread;
 
 use crate::keys::team::Team;
-use crate::support::{json_lines, stderr, stdout};
+use crate::support::{json_lines, settle, stderr, stdout};
 
 #[test]
 fn a_member_is_let_in_and_out_and_each_is_on_record() {
@@ -241,6 +241,7 @@ pub(crate) struct Talk {
     child: std::process::Child,
     input: std::process::ChildStdin,
     output: BufReader<std::process::ChildStdout>,
+    store: std::path::PathBuf,
 }
 
 impl Talk {
@@ -259,6 +260,7 @@ impl Talk {
             input: child.stdin.take().expect("piped"),
             output: BufReader::new(child.stdout.take().expect("piped")),
             child,
+            store: team.home.store(),
         }
     }
 
@@ -270,6 +272,7 @@ impl Talk {
         .expect("written");
         let mut line = String::new();
         self.output.read_line(&mut line).expect("answered");
+        settle(&self.store);
         line
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::iter;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::Home;
+use crate::support::{Home, settle, store_of};
 
 /// How long an answer may take on a machine that has a lot to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -73,6 +74,7 @@ pub(crate) struct Server {
     stderr_reader: Option<JoinHandle<()>>,
     asked: u64,
     is_newer: bool,
+    store: PathBuf,
     /// What came without being asked for, in order.
     pub(crate) notes: Vec<Value>,
 }
@@ -123,6 +125,7 @@ impl Server {
             stderr_reader: Some(stderr_reader),
             asked: 0,
             is_newer: false,
+            store: store_of(&command),
             notes: Vec::new(),
         }
     }
@@ -203,6 +206,7 @@ impl Server {
         loop {
             let message = self.receive();
             if message["id"] == *id && message.get("method").is_none() {
+                settle(&self.store);
                 return message;
             }
             self.notes.push(message);

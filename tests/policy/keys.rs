@@ -176,6 +176,19 @@ fn what_is_no_key_is_told_the_nearest() {
             "{said}"
         );
     }
+    for (key, typed, meant) in [
+        ("redaction.off", "[\"githbu-pat\"]", "github-pat"),
+        ("redaction.personal", "[\"e-mail\"]", "email"),
+    ] {
+        let said = fails(&home, 2, &["policy", "set", key, typed]);
+        assert!(
+            said.contains(&format!("; the nearest is {meant}; ")),
+            "{said}"
+        );
+    }
+    let long = format!("[\"{}\"]", "x".repeat(10_000));
+    let said = fails(&home, 2, &["policy", "set", "redaction.off", &long]);
+    assert!(!said.contains("the nearest"), "{said}");
     let said = fails(&home, 2, &["policy", "get", "something"]);
     assert!(said.contains("limits, limits.memory_bytes, "), "{said}");
 }

@@ -33,6 +33,7 @@ a revert --dry-run HEAD
 a rollback --to HEAD~2 --dry-run
 a status
 a doctor
+a config
 a verify
 a checkpoint > note.json; cat note.json
 agekeep checkpoint > note

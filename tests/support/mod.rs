@@ -309,3 +309,26 @@ pub(crate) fn has_peer(program: &str, why: &str) -> bool {
     }
     found
 }
+
+/// The store that a command works on.
+pub(crate) fn store_of(command: &Command) -> PathBuf {
+    let store = command
+        .get_envs()
+        .find(|(name, _)| *name == "AGEKEEP_STORE");
+    let store = store.and_then(|(_, value)| value);
+    store.expect("a home names its store").into()
+}
+
+/// Waits until a server has put everything in place that it has answered: it locks the store until
+/// then. A test that holds the lock itself waits in vain, but not for long.
+pub(crate) fn settle(store: &Path) {
+    let Ok(lock) = std::fs::File::open(store.join("lock")) else {
+        return;
+    };
+    for _ in 0..2_000 {
+        if lock.try_lock().is_ok() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}

@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::gitleaks::{Checked, Gitleaks};
 use crate::glob::Glob;
 use crate::redactor::{Redactor, check_pattern, is_known, is_personal};
-use crate::{Check, Fault, Kind, Tail, reading};
+use crate::similar::nearest;
+use crate::{Check, Fault, Kind, Tail, reading, rules};
 
 /// Most rules of the owner.
 pub const RULES_MAX: usize = 1_000;
@@ -16,6 +17,8 @@ pub const RULES_MAX: usize = 1_000;
 pub const SHAPE_BYTES_MAX: usize = 4_096;
 /// Longest reach of an owner's rule behind its literal, in bytes.
 pub const REACH_MAX: usize = 4_096;
+/// Longest name that is compared with all kinds, in bytes.
+const COMPARED_MAX: usize = 60;
 
 /// The expected form of a pattern.
 const PATTERN: &str = "a regular expression in quotes";
@@ -207,8 +210,7 @@ fn known_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
         if is_known(name) {
             return Ok(());
         }
-        let why = "is no kind that is looked for; `agekeep rules list` lists them";
-        Err(format!("`{name}` {why}"))
+        Err(no_kind(name, "that is looked for", |_| true))
     })
 }
 
@@ -217,9 +219,22 @@ fn personal_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
         if is_personal(name) {
             return Ok(());
         }
-        let why = "is no kind of personal data; `agekeep rules list` lists them";
-        Err(format!("`{name}` {why}"))
+        Err(no_kind(name, "of personal data", is_personal))
     })
+}
+
+/// Explains that a name is no kind of these rules, and names the most similar ones.
+fn no_kind(name: &str, of: &str, rules: impl Fn(&str) -> bool) -> String {
+    let kinds: BTreeSet<_> = rules::all().map(|rule| rule.kind).collect();
+    let near = match name.len() {
+        0..=COMPARED_MAX => nearest(name, kinds.into_iter().filter(|kind| rules(kind))),
+        _ => Vec::new(),
+    };
+    let near = match near[..] {
+        [] => String::new(),
+        _ => format!("; the nearest is {}", near.join(" or ")),
+    };
+    format!("`{name}` is no kind {of}{near}; `agekeep rules list` lists them")
 }
 
 fn any_tables<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>

@@ -38,6 +38,7 @@ mod redactor;
 mod rule;
 mod rules;
 mod scan;
+pub mod similar;
 mod span;
 mod structure;
 mod text;

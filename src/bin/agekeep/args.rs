@@ -11,7 +11,7 @@ use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::ROOT;
 use agekeep::store::{Clock, Keys, Store};
 use chrono::{DateTime, Utc};
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 #[cfg(feature = "http")]
 use crate::ui;
@@ -20,7 +20,7 @@ use crate::verbs::{
     memory, policy, prompt, receipt, redact, renamed, report, retention, rules, scan, schedule,
     signers, status, tool, undo, verify,
 };
-use crate::{complete, environment, help, mcp, output, platform};
+use crate::{complete, config, environment, help, mcp, output, platform};
 
 /// The memory of an AI agent, as signed commits encrypted with age.
 #[derive(Parser)]
@@ -117,6 +117,10 @@ pub(crate) struct Global {
     /// Whether nobody is asked anything, also where there is a terminal.
     #[arg(skip)]
     pub(crate) unattended: bool,
+    /// The person that the configuration file names.
+    // Apart from `actor`, because it must never narrow what `log` shows, or stand for an agent.
+    #[arg(skip)]
+    pub(crate) usual_actor: Option<String>,
 }
 
 /// The verbs. Because of `defer`, clap builds only the arguments of the verb that was asked for,
@@ -222,6 +226,8 @@ enum Verb {
     Report(report::ReportArgs),
     /// Verify all of history: signatures, roles, content and keys
     Verify(verify::Verify),
+    /// Show your defaults, and where each comes from
+    Config,
     /// Print a manual page, or write all pages into a folder
     Man(man::Man),
     /// Print the script that completes commands in a shell
@@ -274,13 +280,16 @@ pub(crate) fn command_line() -> clap::Command {
 /// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
     platform::keep_memory_private();
-    let parsed = help::command().try_get_matches();
-    let Cli { global, verb, .. } = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
+    let parsed = help::command().try_get_matches().and_then(|line| {
+        let cli = Cli::from_arg_matches(&line)?;
+        Ok((line, cli))
+    });
+    let (line, Cli { global, verb, .. }) = match parsed {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(misused(&error)),
     };
     let as_json = global.json;
-    match carry_out(global, verb) {
+    match carry_out(global, verb, &line) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             output::error(&error, as_json);
@@ -289,7 +298,14 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn carry_out(global: Global, verb: Verb) -> Result<u8> {
+fn carry_out(mut global: Global, verb: Verb, line: &ArgMatches) -> Result<u8> {
+    let needs_no_store = matches!(
+        verb,
+        Verb::Man(_) | Verb::Completions(_) | Verb::Complete(_) | Verb::Help(_)
+    );
+    if !needs_no_store {
+        config::apply(&mut global, line)?;
+    }
     match verb {
         Verb::Init(args) => init::run(&global, &args),
         Verb::Status(args) => status::run(&global, &args),
@@ -337,6 +353,7 @@ fn carry_out(global: Global, verb: Verb) -> Result<u8> {
         Verb::Compact(args) => status::compact(&global, &args),
         Verb::Report(args) => report::run(&global, &args),
         Verb::Verify(args) => verify::run(&global, &args),
+        Verb::Config => config::show(&global, line),
         Verb::Man(args) => man::run(&args),
         Verb::Completions(args) => complete::print_script(&args),
         Verb::Complete(args) => complete::print_candidates(args),
@@ -378,7 +395,10 @@ impl Global {
     pub(crate) fn in_words(words: &[OsString]) -> Option<Self> {
         let command = Cli::command().ignore_errors(true);
         let found = command.try_get_matches_from(words).ok()?;
-        Self::from_arg_matches(&found).ok()
+        let mut global = Self::from_arg_matches(&found).ok()?;
+        // A faulty file is reported by the command itself.
+        let _ = config::apply(&mut global, &found);
+        Some(global)
     }
 
     /// Opens the store to complete a command line: without any record, question or note, and only
@@ -486,10 +506,15 @@ impl Global {
         self.actor.clone().or_else(environment::actor)
     }
 
+    /// Returns the person at this machine.
+    fn person(&self) -> Option<String> {
+        self.usual_actor.clone().or_else(environment::user)
+    }
+
     /// Returns the context of a command given on the command line.
     pub(crate) fn context(&self) -> Context {
         let mut context = Context::default();
-        context.actor = self.agent().or_else(environment::user);
+        context.actor = self.agent().or_else(|| self.person());
         context.session.clone_from(&self.session);
         context.reason.clone_from(&self.reason);
         context.door = Some("cli");
@@ -499,7 +524,7 @@ impl Global {
     /// Returns the context for a verb in which `--actor` and `--session` select events.
     pub(crate) fn reader_context(&self) -> Context {
         let mut context = self.context();
-        context.actor = environment::actor().or_else(environment::user);
+        context.actor = environment::actor().or_else(|| self.person());
         context.session = None;
         context
     }

@@ -1,7 +1,7 @@
 //! Paths and settings of this machine: the only file that reads the environment.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -35,6 +35,11 @@ pub(super) fn signing_key(global: &Global) -> Result<PathBuf> {
         Some(path) => named("--signing-key", path),
         None => Ok(base("XDG_CONFIG_HOME", ".config")?.join("agekeep/signing_key")),
     }
+}
+
+/// Returns the path of the file with a person's defaults.
+pub(super) fn config_file() -> Result<PathBuf> {
+    Ok(base("XDG_CONFIG_HOME", ".config")?.join("agekeep/config.toml"))
 }
 
 /// Returns the folder for what agekeep remembers of stores outside them; `None` without a home
@@ -242,10 +247,13 @@ pub(super) fn user() -> Option<String> {
         .find_map(|name| env::var(name).ok().filter(|u| !u.is_empty()))
 }
 
-/// Tells whether the environment asks for output without colour (no-color.org).
-pub(super) fn no_color() -> bool {
-    env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-        || env::var_os("TERM").is_some_and(|value| value == "dumb")
+/// Returns the variable that asks for output without colour (no-color.org), if one does.
+pub(super) fn no_color() -> Option<&'static str> {
+    let asks = |name, asks: fn(&OsStr) -> bool| env::var_os(name).is_some_and(|value| asks(&value));
+    if asks("NO_COLOR", |value| !value.is_empty()) {
+        return Some("NO_COLOR");
+    }
+    asks("TERM", |value| value == "dumb").then_some("TERM")
 }
 
 /// Returns the program to page long output with, and its arguments.

@@ -2,6 +2,7 @@
 
 mod args;
 mod complete;
+mod config;
 mod environment;
 mod help;
 #[cfg(feature = "http")]

@@ -293,7 +293,7 @@ pub(super) enum Color {
 impl Color {
     fn is_on(self, terminal: bool) -> bool {
         match self {
-            Self::Auto => terminal && !environment::no_color(),
+            Self::Auto => terminal && environment::no_color().is_none(),
             Self::Always => true,
             Self::Never => false,
         }

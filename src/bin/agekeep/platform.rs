@@ -6,7 +6,7 @@ pub(crate) mod folder;
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
@@ -15,6 +15,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, kill_process_group, waitid};
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
@@ -214,4 +216,36 @@ pub(crate) fn has_ended(child: &Child) -> bool {
 pub(crate) fn end_group(child: &mut Child) -> Option<ExitStatus> {
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     child.wait().ok()
+}
+
+/// Reads a small text file that only its owner can write, who is this user or root; `None` if there is
+/// none. Links and pipes are refused.
+pub(crate) fn own_text(path: &Path, bytes_max: u64) -> Result<Option<String>, String> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let opened = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
+    let unread = |fault: io::Error| format!("it cannot be read: {fault}");
+    let file = match opened {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(Errno::LOOP) => return Err("it is a link, which could lead anywhere".into()),
+        Err(fault) => return Err(unread(fault.into())),
+    };
+    let found = file.metadata().map_err(unread)?;
+    let me = rustix::process::geteuid().as_raw();
+    if !found.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    if found.uid() != me && found.uid() != 0 {
+        return Err("it belongs to another account".into());
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err("other accounts can write it (`chmod go-w` forbids that)".into());
+    }
+    let mut bytes = Vec::new();
+    let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
+    if read.map_err(unread)? as u64 > bytes_max {
+        return Err(format!("it is longer than {bytes_max} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8")?;
+    Ok(Some(text))
 }
