@@ -81,7 +81,7 @@ fn a_made_up_time_is_recorded_only_in_a_store_for_trials() {
         assert_eq!(refused.status.code(), Some(7), "{args:?}: {said}");
         assert_eq!(stdout(&refused), "", "{args:?}");
         assert!(
-            said.contains("not for trials") && said.contains("init --trial"),
+            said.contains("only a store for trials") && said.contains("init --trial"),
             "{said}"
         );
         assert!(recorded(&home) == before, "{args:?} was recorded");

@@ -74,7 +74,7 @@ impl Scene {
     pub(crate) fn install(&self, language: Language) {
         match language {
             Language::Python => {
-                copy_files("packaging/python/agekeep", &self.work().join("agekeep"))
+                copy_files("packaging/python/agekeep", &self.work().join("agekeep"));
             }
             Language::TypeScript => {
                 copy_files("packaging/npm", &self.work().join("agekeep"));

@@ -99,6 +99,7 @@ fn every_verb_takes_the_store_and_the_keys_from_the_file() {
         &["status"],
         &["verify"],
         &["policy", "set", "limits.memories", "50"],
+        &["insert", "a.md", "1", "--text", "two"],
         &["revert", "HEAD"],
         &["expire", "--dry-run"],
         &["hold", "add", "a.md", "--reason", "case 1"],

@@ -30,11 +30,11 @@ pub fn steps(one: &str, other: &str) -> usize {
         let mut row = vec![i + 1];
         for (j, d) in other.iter().enumerate() {
             let changed = last[j] + usize::from(c != d);
-            let mut least = changed.min(last[j + 1] + 1).min(row[j] + 1);
+            let mut fewest = changed.min(last[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && *c == other[j - 1] && one[i - 1] == *d {
-                least = least.min(before[j - 1] + 1);
+                fewest = fewest.min(before[j - 1] + 1);
             }
-            row.push(least);
+            row.push(fewest);
         }
         before = std::mem::replace(&mut last, row);
     }

@@ -38,8 +38,7 @@ struct ConfigFile {
 }
 
 impl ConfigFile {
-    fn read() -> Result<Self> {
-        let path = environment::config_file()?;
+    fn read(path: PathBuf) -> Result<Self> {
         let text = platform::own_text(&path, BYTES_MAX).map_err(|why| refused(&path, &why))?;
         let text = text.unwrap_or_default();
         let defaults = toml::from_str(&text).map_err(|fault| {
@@ -114,7 +113,11 @@ fn line_of(text: &str, place: Option<&Range<usize>>) -> usize {
 
 /// Fills in what neither an option nor the environment says.
 pub(super) fn apply(global: &mut Global, line: &ArgMatches) -> Result<()> {
-    let file = ConfigFile::read()?;
+    let Ok(path) = environment::config_file() else {
+        // Without a home folder nobody has defaults.
+        return Ok(());
+    };
+    let file = ConfigFile::read(path)?;
     let said = &file.defaults;
     let paths = [
         (&mut global.store, &said.store),
@@ -147,7 +150,7 @@ type Setting = (&'static str, Option<String>, Origin);
 
 /// Shows each setting, and where its value comes from.
 pub(super) fn show(global: &Global, line: &ArgMatches) -> Result<u8> {
-    let file = ConfigFile::read()?;
+    let file = ConfigFile::read(environment::config_file()?)?;
     let settings = settings(global, &file, line)?;
     if global.json {
         let object = |(name, value, origin): &Setting| match origin {

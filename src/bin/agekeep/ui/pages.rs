@@ -73,7 +73,7 @@ const PAGES: &[(&str, &[&str], PageFn)] = &[
     ("event", &["n"], event::event),
     ("search", search::ASKED, search::search),
     ("plan", undo::ASKED, undo::plan),
-    ("report", report::ASKED, report::form),
+    ("report", report::ASKED, |visit| Ok(report::form(visit))),
 ];
 
 /// The report itself, which has no frame.

@@ -48,8 +48,11 @@ const CSS: &str = "text/css; charset=utf-8";
 /// Where a report that is looked at has its style.
 pub(super) const REPORT_STYLE: &str = "/report.css";
 
+/// A file's path, its kind, and what makes it.
+type FileForAll = (&'static str, &'static str, fn() -> String);
+
 /// What pages look like, and their sign; neither is a secret.
-const FILES_FOR_ALL: &[(&str, &str, fn() -> String)] = &[
+const FILES_FOR_ALL: &[FileForAll] = &[
     ("/style.css", CSS, || include_str!("style.css").into()),
     (REPORT_STYLE, CSS, report::style),
     ("/icon.svg", "image/svg+xml", || {

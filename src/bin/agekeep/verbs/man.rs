@@ -24,18 +24,15 @@ type ManPage = (String, String);
 
 pub(crate) fn run(args: &Man) -> Result<u8> {
     let mut pages = Vec::new();
-    match &args.out {
-        Some(folder) => {
-            add_pages(&command_line(), &mut pages);
-            write(folder, &pages)?;
-            let count = output::counted(pages.len() as u64, "page");
-            output::line(&format!("{count} written into {}", folder.display()))?;
-        }
-        None => {
-            let command = verb(&args.verb)?;
-            let (_, text) = page(&command);
-            output::text(&text)?;
-        }
+    if let Some(folder) = &args.out {
+        add_pages(&command_line(), &mut pages);
+        write(folder, &pages)?;
+        let count = output::counted(pages.len() as u64, "page");
+        output::line(&format!("{count} written into {}", folder.display()))?;
+    } else {
+        let command = verb(&args.verb)?;
+        let (_, text) = page(&command);
+        output::text(&text)?;
     }
     Ok(0)
 }

@@ -102,8 +102,8 @@ impl CallCounts {
     }
 
     /// Counts a call that is answered.
-    pub(in crate::mcp) fn add(&self, tool: &'static str, reply: &ToolReply, took: Duration) {
-        let seconds = took.as_secs_f64();
+    pub(in crate::mcp) fn add(&self, tool: &'static str, reply: &ToolReply, lasted: Duration) {
+        let seconds = lasted.as_secs_f64();
         let facts = reply.structured.as_ref();
         let redactions = facts.and_then(|facts| facts.get("redactions")?.as_array());
         let said = |name| facts.and_then(|facts| facts.get(name)?.as_str());

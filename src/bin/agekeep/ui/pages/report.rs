@@ -14,7 +14,7 @@ use crate::verbs::report::{parse_period, verify_and_report};
 /// What a report can be asked with.
 pub(super) const ASKED: &[&str] = &["period", "since", "until", "save"];
 
-pub(super) fn form(visit: &mut Visit<'_>) -> Result<Page> {
+pub(super) fn form(visit: &Visit<'_>) -> Page {
     let query = visit.query;
     let body = html! {
         p {
@@ -37,12 +37,12 @@ pub(super) fn form(visit: &mut Visit<'_>) -> Result<Page> {
             code { "agekeep report --out FILE --sign" } "."
         }
     };
-    Ok(Page {
+    Page {
         title: "Report".into(),
         part: "report",
         body,
         recorded: RecordStatus::NotNeeded,
-    })
+    }
 }
 
 pub(super) fn file(visit: &mut Visit<'_>) -> Result<Made> {
