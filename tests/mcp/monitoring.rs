@@ -222,7 +222,7 @@ fn prometheus_parses_the_metrics() {
     let denied = json!({
         "name": "agekeep_calls_total",
         "labels": [["outcome", "denied"], ["tool", "memory_view"]],
-        "value": 1.0,
+        "value": 1,
         "type": "counter",
     });
     assert!(samples.contains(&denied), "{samples:?}");
