@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::keys::team::Team;
-use crate::support::{Home, json_lines, stderr, stdout};
+use crate::support::{Home, json_lines, settle, stderr, stdout};
 
 /// A store whose keyring is in `keys` beside it.
 fn apart() -> Team {
@@ -178,6 +178,7 @@ fn a_move_of_the_keyring_loses_no_key() {
         }
     };
     say(&calls(0..5), 5);
+    settle(&store);
     let copied = Command::new("cp")
         .arg("-a")
         .arg(store.join("keyring"))
@@ -188,6 +189,7 @@ fn a_move_of_the_keyring_loses_no_key() {
     fs::write(&policy, format!("[keyring]\nfolder = {place:?}\n")).expect("written");
     team.ok(&["policy", "set", "--policy", policy.to_str().expect("UTF-8")]);
     say(&calls(5..10), 5);
+    settle(&store);
     fs::remove_dir_all(store.join("keyring")).expect("there");
     say(&calls(10..15), 5);
     for n in 0..15 {
