@@ -39,6 +39,8 @@ const OF_THE_PROGRAM: &[&str] = &[
     "hyper",
     "maud",
     "plotters",
+    "comfy-table",
+    "unicode-width",
 ];
 
 /// The files that a port to another operating system writes again.
@@ -54,6 +56,8 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("base64::engine", &["crates/redact/src/decode.rs"]),
     ("chacha20poly1305", &["src/crypto/aead.rs"]),
     ("clap", &["src/bin/agekeep/"]),
+    ("comfy_table", &["src/bin/agekeep/table.rs"]),
+    ("unicode_width", &["src/bin/agekeep/table.rs"]),
     (
         "crc32fast::",
         &["crates/redact/src/checksum.rs", "src/repository/pack"],

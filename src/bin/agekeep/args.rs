@@ -107,6 +107,12 @@ pub(crate) struct Global {
     /// When to print in colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: output::Color,
+    /// Show times in full, in UTC, also on a terminal
+    #[arg(long, global = true)]
+    pub(crate) utc: bool,
+    /// Show the details of each row of a list, also on a terminal
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
     /// Do not start a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,

@@ -253,7 +253,12 @@ pub(super) fn no_color() -> Option<&'static str> {
     if asks("NO_COLOR", |value| !value.is_empty()) {
         return Some("NO_COLOR");
     }
-    asks("TERM", |value| value == "dumb").then_some("TERM")
+    is_dumb().then_some("TERM")
+}
+
+/// Tells whether the terminal can do no more than print.
+pub(super) fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|value| value == "dumb")
 }
 
 /// Returns the program to page long output with, and its arguments.

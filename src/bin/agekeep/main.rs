@@ -16,6 +16,7 @@ mod recovery;
 mod render;
 mod report;
 mod siem;
+mod table;
 mod terminal;
 #[cfg(feature = "http")]
 mod ui;

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::args::USAGE;
+use crate::args::{Global, USAGE};
 use crate::{environment, platform};
 
 /// Tells whether standard output is a terminal.
@@ -247,10 +247,12 @@ pub(super) fn is_obeyed(c: char) -> bool {
 }
 
 /// The look of a piece of a line on a terminal. It tells nothing that the text does not.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
     Heading,
+    Failed,
+    Denied,
     Place,
     Removed,
     RemovedWord,
@@ -272,6 +274,8 @@ impl Style {
         match self {
             Self::Plain => None,
             Self::Heading => Some("1"),
+            Self::Failed => Some("33"),
+            Self::Denied => Some("31"),
             Self::Place => Some("36"),
             Self::Removed => Some("31"),
             Self::RemovedWord => Some("31;7"),
@@ -307,6 +311,21 @@ pub(super) fn unless_recorded(recorded: &RecordStatus) {
     }
 }
 
+/// Prints lines through a pager on a terminal, until the reader is gone.
+pub(super) fn pages(
+    global: &Global,
+    lines: impl Iterator<Item = Result<StyledLine>>,
+) -> Result<()> {
+    let mut pages = Pages::start(!global.no_pager && !global.json, global.color);
+    for line in lines {
+        if !pages.styled(&line?)? {
+            break;
+        }
+    }
+    pages.finish();
+    Ok(())
+}
+
 /// Long output: through a pager on a terminal, straight to standard output otherwise.
 pub(super) struct Pages {
     pager: Option<Child>,
@@ -316,7 +335,9 @@ pub(super) struct Pages {
 impl Pages {
     pub(super) fn start(wanted: bool, color: Color) -> Self {
         let terminal = is_terminal();
-        let pager = (wanted && terminal).then(spawn_pager).flatten();
+        let pager = (wanted && terminal && !environment::is_dumb())
+            .then(spawn_pager)
+            .flatten();
         Self {
             pager,
             color: color.is_on(terminal),

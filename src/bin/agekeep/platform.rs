@@ -19,7 +19,8 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, kill_process_group, waitid};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize,
+    tcsetattr,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -58,6 +59,15 @@ impl TerminalModes {
     pub(crate) fn restore(&self, terminal: &File) {
         let _ = tcsetattr(terminal, OptionalActions::Flush, &self.0);
     }
+}
+
+/// The width of a terminal that does not tell it.
+const WIDTH: usize = 80;
+
+/// Returns how many columns the terminal has that standard output is.
+pub(crate) fn terminal_width() -> usize {
+    let told = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    if told == 0 { WIDTH } else { told }
 }
 
 // Streams.

@@ -12,6 +12,88 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::output::{Style, StyledLine, counted, plain};
+use crate::table::{Column, Row, Screen, extra, main, number, whole};
+
+/// The columns of events on a terminal.
+pub(super) const EVENTS: &[Column] = &[
+    number("event"),
+    whole("when"),
+    whole("command"),
+    whole("outcome"),
+    main("path"),
+    extra("by (claimed)"),
+    extra("what"),
+];
+
+/// Renders an event as a row of [`EVENTS`].
+pub(super) fn to_row(entry: &Entry, screen: &Screen) -> Row {
+    let event = &entry.event;
+    let said = |text: &Option<String>| text.as_deref().map_or_else(String::new, quoted);
+    let mut what = details(event);
+    if let Some(error) = event
+        .error
+        .as_ref()
+        .filter(|error| *error != event.outcome.as_str())
+    {
+        what = format!("({error})  {what}");
+    }
+    let cells = vec![
+        event.number.to_string(),
+        screen.time(event.time),
+        event.command.clone(),
+        event.outcome.as_str().to_owned(),
+        shown_paths(event),
+        said(&event.actor),
+        what,
+    ];
+    let mut below = Vec::new();
+    if screen.is_verbose() {
+        below.extend([
+            ("time", seconds(event.time)),
+            ("commit", entry.commit.to_string()),
+            ("what", cells[6].clone()),
+            ("by", said(&event.actor)),
+            ("signed by", said(&entry.signer)),
+        ]);
+        let named = CALLER.iter().zip(of_caller(event));
+        below.extend(named.map(|(name, value)| (*name, said(value))));
+        below.retain(|(_, value)| !value.is_empty());
+    }
+    if entry.signer.is_none() {
+        below.push(("warning", UNSIGNED.to_owned()));
+    }
+    Row::new(style(event), cells).with_details(below)
+}
+
+/// What is said of an event that anybody may have written.
+const UNSIGNED: &str = "NOT SIGNED BY A SIGNER OF THIS STORE";
+
+/// The names of what a caller says of its call, and why.
+const CALLER: [&str; 5] = ["session", "client", "tool-use", "trace", "reason"];
+
+fn of_caller(event: &Event) -> [&Option<String>; 5] {
+    [
+        &event.session,
+        &event.client,
+        &event.tool_use_id,
+        &event.trace,
+        &event.reason,
+    ]
+}
+
+/// Returns the style of an event, by its outcome.
+fn style(event: &Event) -> Style {
+    match event.outcome {
+        Outcome::Denied => Style::Denied,
+        Outcome::Error => Style::Failed,
+        _ => Style::Plain,
+    }
+}
+
+/// Renders an event as one line, in the style of its outcome.
+pub(super) fn to_line(entry: &Entry) -> StyledLine {
+    vec![(style(&entry.event), to_text(entry))]
+}
 
 /// Renders an event as one line.
 pub(super) fn to_text(entry: &Entry) -> String {
@@ -27,24 +109,18 @@ pub(super) fn to_text(entry: &Entry) -> String {
     if let Some(error) = &event.error {
         let _ = write!(line, "  ({error})");
     }
-    line.push_str(&sizes(event));
-    line.push_str(&stripped(event));
-    line.push_str(&decided(event));
-    line.push_str(&moments(event));
+    let details = details(event);
+    if !details.is_empty() {
+        let _ = write!(line, "  {details}");
+    }
     line.push_str(&who(entry));
-    for (name, value) in [
-        ("session", &event.session),
-        ("client", &event.client),
-        ("tool-use", &event.tool_use_id),
-        ("trace", &event.trace),
-        ("reason", &event.reason),
-    ] {
+    for (name, value) in CALLER.iter().zip(of_caller(event)) {
         if let Some(value) = value {
             let _ = write!(line, "  {name}={}", quoted(value));
         }
     }
     if entry.signer.is_none() {
-        line.push_str("  NOT SIGNED BY A SIGNER OF THIS STORE");
+        let _ = write!(line, "  {UNSIGNED}");
     }
     line
 }
@@ -102,7 +178,6 @@ fn decided(event: &Event) -> String {
 }
 
 /// Renders what an event did, besides its command, outcome and paths.
-#[cfg(feature = "http")]
 pub(super) fn details(event: &Event) -> String {
     let parts = [
         sizes(event),

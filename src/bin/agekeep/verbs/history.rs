@@ -15,9 +15,9 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::args::{Global, memory_path, path_or_id};
-use crate::output::{self, Pages, Style, StyledLine, plain};
-use crate::render;
+use crate::output::{self, Style, StyledLine, plain};
 use crate::siem::{self, StreamArgs};
+use crate::{render, table};
 
 /// Most events whose actors and sessions are compared with a mistyped one.
 const RECENT: usize = 1_000;
@@ -287,18 +287,11 @@ pub(crate) fn search(global: &Global, args: &SearchArgs) -> Result<u8> {
     for problem in problems {
         output::warn(&format!("not searched: {problem}"));
     }
-    let mut pages = Pages::start(!global.no_pager && !global.json, global.color);
-    for found in lines {
-        let line = if global.json {
-            plain(&match_to_json(found).to_string())
-        } else {
-            match_to_line(found, args.history)
-        };
-        if !pages.styled(&line)? {
-            break;
-        }
-    }
-    pages.finish();
+    let line = |found: &Match| match global.json {
+        true => plain(&match_to_json(found).to_string()),
+        false => match_to_line(found, args.history),
+    };
+    output::pages(global, lines.iter().map(|found| Ok(line(found))))?;
     Ok(if lines.is_empty() { NOT_FOUND } else { 0 })
 }
 
@@ -344,13 +337,7 @@ pub(crate) fn match_to_line(found: &Match, history: bool) -> StyledLine {
 }
 
 fn pages(global: &Global, lines: Vec<StyledLine>) -> Result<u8> {
-    let mut pages = Pages::start(!global.no_pager, global.color);
-    for line in lines {
-        if !pages.styled(&line)? {
-            break;
-        }
-    }
-    pages.finish();
+    output::pages(global, lines.into_iter().map(Ok))?;
     Ok(0)
 }
 
@@ -415,14 +402,13 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
         let shown = siem::run(global, &args.stream, &mut store, &filter, limit)?;
         return Ok(unless_shown(shown, &filter));
     }
-    let pages = Pages::start(!global.no_pager && !global.json, global.color);
     let shown = if args.patch {
-        with_changes(global, pages, &mut store, &filter, limit)?
+        with_changes(global, &mut store, &filter, limit)?
     } else if is_empty(&filter) {
         // The newest events are found without the rest of history.
-        print(global, trial, pages, store.log().take(limit))?
+        print(global, trial, store.log().take(limit))?
     } else {
-        print(global, trial, pages, store.events(&filter)?.take(limit))?
+        print(global, trial, store.events(&filter)?.take(limit))?
     };
     let shown = shown || args.limit == Some(0);
     if !shown && !global.json {
@@ -459,11 +445,10 @@ pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
     let mut store = global.open_for_reading()?;
     let mut filter = Filter::default();
     select(&mut filter, &store, &args.path)?;
-    let pages = Pages::start(!global.no_pager && !global.json, global.color);
     let trial = said_trial(global, &store);
     let entries = store.accesses(&filter)?;
     let entries = entries.take(args.limit.unwrap_or(usize::MAX));
-    let shown = print(global, trial, pages, entries)?;
+    let shown = print(global, trial, entries)?;
     // A memory that nobody has read is known all the same.
     let known = shown || store.events(&filter)?.next().is_some();
     Ok(unless_shown(known || args.limit == Some(0), &filter))
@@ -503,56 +488,33 @@ fn unless_shown(shown: bool, filter: &Filter) -> u8 {
 fn print(
     global: &Global,
     trial: bool,
-    mut pages: Pages,
     entries: impl Iterator<Item = Result<Entry>>,
 ) -> Result<bool> {
-    let mut shown = false;
-    for entry in entries {
-        let entry = entry?;
-        shown = true;
-        let line = if global.json {
-            render::to_json(&entry, trial).to_string()
-        } else {
-            render::to_text(&entry)
-        };
-        if !pages.line(&line)? {
-            break;
-        }
-    }
-    pages.finish();
-    Ok(shown)
+    let line = |entry: &Entry| match global.json {
+        true => plain(&render::to_json(entry, trial).to_string()),
+        false => render::to_line(entry),
+    };
+    table::print(global, render::EVENTS, entries, line, render::to_row)
 }
 
 /// Prints events with what they changed, and tells whether there was any.
-fn with_changes(
-    global: &Global,
-    mut pages: Pages,
-    store: &mut Store,
-    filter: &Filter,
-    limit: usize,
-) -> Result<bool> {
+fn with_changes(global: &Global, store: &mut Store, filter: &Filter, limit: usize) -> Result<bool> {
     let trial = store.is_trial();
     let looked = store.events_with_changes(filter, limit, &global.reader_context())?;
     output::unless_recorded(&looked.recorded);
     let mut any = false;
-    for shown in looked.found {
-        let shown: EventDiff = shown?;
+    let lines = looked.found.into_iter().flat_map(|shown| {
         any = true;
-        let lines = if global.json {
-            vec![output::plain(
-                &render::shown_to_json(&shown, trial).to_string(),
-            )]
-        } else {
-            render::shown_to_lines(&shown)
-        };
-        for line in lines {
-            if !pages.styled(&line)? {
-                pages.finish();
-                return Ok(true);
-            }
+        let lines = shown.map(|shown: EventDiff| match global.json {
+            true => vec![plain(&render::shown_to_json(&shown, trial).to_string())],
+            false => render::shown_to_lines(&shown),
+        });
+        match lines {
+            Ok(lines) => lines.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
         }
-    }
-    pages.finish();
+    });
+    output::pages(global, lines)?;
     Ok(any)
 }
 

@@ -14,8 +14,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use crate::args::{Global, memory_glob, path_or_id};
-use crate::output::{self, Bar};
+use crate::output::{self, Bar, Style, plain};
 use crate::recovery;
+use crate::table::{self, Column, Row, Screen, main, whole};
 
 /// Most bytes of a file that are searched for a key.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -205,21 +206,30 @@ fn remove_member(global: &Global, name: &str) -> Result<()> {
     tell(global, "agekeep.recipients_rm/1", &done, &said)
 }
 
+const MEMBERS: &[Column] = &[whole("role"), whole("name"), main("recipient")];
+
 fn list(global: &Global, members: &[Member]) -> Result<()> {
-    for member in members {
-        let (role, name) = (member.role.as_str(), &member.name);
+    let line = |member: &&Member| {
+        let (role, name, recipient) = (member.role.as_str(), &member.name, &member.recipient);
         if global.json {
-            output::json(&json!({
-                "schema": "agekeep.recipient/1",
-                "role": role,
-                "name": name,
-                "recipient": member.recipient.to_string(),
-            }))?;
-        } else {
-            output::line(&format!("{role:<8} {name}  {}", member.recipient))?;
+            let schema = "agekeep.recipient/1";
+            let recipient = recipient.to_string();
+            let object =
+                json!({"schema": schema, "role": role, "name": name, "recipient": recipient});
+            return plain(&object.to_string());
         }
-    }
-    Ok(())
+        plain(&format!("{role:<8} {name}  {recipient}"))
+    };
+    let row = |member: &&Member, _: &Screen| {
+        let cells = [
+            member.role.as_str().to_owned(),
+            member.name.clone(),
+            member.recipient.to_string(),
+        ];
+        Row::new(Style::Plain, cells.into())
+    };
+    let members = members.iter().map(Ok);
+    table::print(global, MEMBERS, members, line, row).map(drop)
 }
 
 fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()> {

@@ -14,6 +14,8 @@ use clap::Args;
 use serde_json::json;
 
 use crate::args::{Global, memory_path};
+use crate::output::Style;
+use crate::table::{self, Column, Row, Screen, Table, number};
 use crate::verbs::history;
 use crate::{output, terminal};
 
@@ -47,10 +49,33 @@ pub(crate) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
         output::refusal(text);
     } else if verb.is_raw() {
         output::text(text)?;
+    } else if let Some(screen) = Screen::of(global).filter(|_| is_listing(&command, text)) {
+        list(global, &screen, text)?;
     } else {
         output::line(text)?;
     }
     Ok(answer.refusal.map_or(0, Refusal::exit_code))
+}
+
+const ENTRIES: &[Column] = &[number("size"), table::main("path")];
+
+/// Tells whether an answer lists a directory: a file's begins with other words.
+fn is_listing(command: &Command, text: &str) -> bool {
+    matches!(command, Command::View { .. }) && text.starts_with("Here're the files and directories")
+}
+
+/// Prints the listing of a directory on a terminal.
+fn list(global: &Global, screen: &Screen, text: &str) -> Result<()> {
+    let (heading, entries) = text.split_once('\n').unwrap_or((text, ""));
+    let entries = entries.lines().map(|entry| {
+        let (size, path) = entry.split_once('\t').unwrap_or(("", entry));
+        Ok(Row::new(Style::Plain, vec![size.into(), path.into()]))
+    });
+    let heading = screen.sentence(heading).into_iter().map(Ok);
+    output::pages(
+        global,
+        heading.chain(Table::new(screen, ENTRIES).over(entries)),
+    )
 }
 
 // The precondition every memory command takes.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::args::Global;
 use crate::output::{self, Bar};
 use crate::render::{self, seconds};
+use crate::table;
 use crate::verbs::history::revision;
 
 #[derive(Args)]
@@ -45,7 +46,7 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
             if global.json {
                 output::json(&to_json(&proof))?;
             } else {
-                output::line(&to_text(&proof))?;
+                table::print_pairs(global, &to_pairs(&proof))?;
             }
             Ok(0)
         }
@@ -76,43 +77,50 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
     }
 }
 
-fn to_text(proof: &Proof) -> String {
+fn to_pairs(proof: &Proof) -> Vec<(String, String)> {
     let (event, receipt) = (&proof.event, proof.receipt());
     let said = |text: &Option<String>| render::quoted(text.as_deref().unwrap_or("-"));
-    let mut lines = vec![
-        format!("receipt     event {} ({})", event.number, event.command),
-        format!("commit      {}", proof.commit),
-        format!("signed by   {}", proof.signer),
-        format!("time        {}", seconds(event.time)),
-        format!("actor       {}", said(&event.actor)),
-        format!("reason      {}", said(&event.reason)),
+    let pair = |name: &str, value: String| (name.to_owned(), value);
+    let mut pairs = vec![
+        pair(
+            "receipt",
+            format!("event {} ({})", event.number, event.command),
+        ),
+        pair("commit", proof.commit.to_string()),
+        pair("signed by", proof.signer.to_string()),
+        pair("time", seconds(event.time)),
+        pair("actor", said(&event.actor)),
+        pair("reason", said(&event.reason)),
     ];
-    for earlier in &proof.earlier {
-        lines.push(format!("{:<11} {}", before(earlier), earlier_text(earlier)));
-    }
-    lines.push(format!(
-        "keys        epoch {} destroyed, {} in its place; names {} destroyed, {} in its place",
-        receipt.epoch.0, receipt.epoch.1, receipt.names.0, receipt.names.1
+    let earlier = proof.earlier.iter();
+    pairs.extend(earlier.map(|earlier| pair(before(earlier), earlier_text(earlier))));
+    pairs.push(pair(
+        "keys",
+        format!(
+            "epoch {} destroyed, {} in its place; names {} destroyed, {} in its place",
+            receipt.epoch.0, receipt.epoch.1, receipt.names.0, receipt.names.1
+        ),
     ));
-    lines.push(format!(
-        "tried       {} and {} with the keys that are left: none opens",
-        output::counted(receipt.versions, "version"),
-        output::counted(receipt.records, "record")
+    pairs.push(pair(
+        "tried",
+        format!(
+            "{} and {} with the keys that are left: none opens",
+            output::counted(receipt.versions, "version"),
+            output::counted(receipt.records, "record")
+        ),
     ));
     for memory in &receipt.memories {
-        lines.push(format!("memory      {}", memory_text(memory)));
+        pairs.push(pair("memory", memory_text(memory)));
         let blobs = memory.blobs.iter();
-        lines.extend(blobs.map(|blob| format!("  version   {blob}")));
+        pairs.extend(blobs.map(|blob| pair("  version", blob.to_string())));
     }
     if receipt.asked > 0 {
-        lines.push(format!(
-            "still said  {} records of calls that asked for such a path when nothing was there",
-            receipt.asked
-        ));
+        let said = "records of calls that asked for such a path when nothing was there";
+        pairs.push(pair("still said", format!("{} {said}", receipt.asked)));
     }
     let not_reached = receipt.not_reached.iter();
-    lines.extend(not_reached.map(|what| format!("not reached {what}")));
-    lines.join("\n")
+    pairs.extend(not_reached.map(|what| pair("not reached", what.to_string())));
+    pairs
 }
 
 fn memory_text(memory: &Erased) -> String {

@@ -10,8 +10,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::args::{Global, memory_glob};
-use crate::output::{self, Bar};
+use crate::output::{self, Bar, Style, plain};
 use crate::render::{self, seconds};
+use crate::table::{self, Column, Row, Screen, Table, extra, main, number, whole};
 
 #[derive(Args)]
 pub(crate) struct Expire {
@@ -46,39 +47,78 @@ pub(crate) fn run(global: &Global, args: &Expire) -> Result<u8> {
 fn print(global: &Global, plan: &SweepPlan, swept: Option<&Swept>) -> Result<u8> {
     if global.json {
         output::json(&to_json(plan, swept))?;
+    } else if let Some(screen) = Screen::of(global) {
+        let rows = due(plan).map(|(word, due)| Ok(to_row(word, due, &screen)));
+        let top = screen.sentence(&heading(plan)).into_iter().map(Ok);
+        let end = screen.sentence(&ending(plan, swept)).into_iter().map(Ok);
+        let lines = Table::new(&screen, DUE).over(rows);
+        output::pages(global, top.chain(lines).chain(end))?;
     } else {
         output::line(&to_text(plan, swept))?;
     }
     Ok(0)
 }
 
+const DUE: &[Column] = &[
+    whole("what"),
+    whole("when"),
+    main("path"),
+    extra("version"),
+    extra("why"),
+];
+
+fn to_row(word: &str, due: &ExpiredMemory, screen: &Screen) -> Row {
+    let cells = [
+        word.to_owned(),
+        screen.time(due.at),
+        render::quoted(due.path.as_str()),
+        format!("v{} {} bytes", due.version, due.bytes),
+        why(&due.because),
+    ];
+    Row::new(Style::Plain, cells.into())
+}
+
+/// Lists what a sweep is about: what it removes and erases, and what comes next.
+fn due(plan: &SweepPlan) -> impl Iterator<Item = (&'static str, &ExpiredMemory)> {
+    let words = [
+        ("remove", &plan.expire),
+        ("erase", &plan.erase),
+        ("next", &plan.next),
+    ];
+    let each = words.into_iter();
+    each.flat_map(|(word, dues)| dues.iter().map(move |due| (word, due)))
+}
+
 /// Renders a sweep, or the plan of one, in words.
 pub(crate) fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
+    let mut lines = vec![heading(plan)];
+    lines.extend(due(plan).map(|(word, due)| line(word, due)));
+    lines.push(ending(plan, swept));
+    lines.join("\n")
+}
+
+fn heading(plan: &SweepPlan) -> String {
     let held = match plan.held {
         0 => String::new(),
         count => format!(", {count} due and held"),
     };
-    let mut lines = vec![format!(
+    format!(
         "sweep at {}: {} to remove, {} to erase, {} stay{held}",
         seconds(plan.now),
         plan.expire.len(),
         plan.erase.len(),
         plan.unexpired
-    )];
-    lines.extend(plan.expire.iter().map(|due| line("remove", due)));
-    lines.extend(plan.erase.iter().map(|due| line("erase", due)));
-    lines.extend(plan.next.iter().map(|due| line("next", due)));
-    lines.push(match swept {
-        None => {
-            if plan.expire.len() > plan.max || plan.erase.len() > plan.max_erase {
-                format!(
-                    "Nothing was changed. One sweep may remove {} and erase {}: this one needs --yes.",
-                    plan.max, plan.max_erase
-                )
-            } else {
-                "Nothing was changed.".into()
-            }
-        }
+    )
+}
+
+/// Says what was done, or why nothing was.
+fn ending(plan: &SweepPlan, swept: Option<&Swept>) -> String {
+    match swept {
+        None if plan.expire.len() > plan.max || plan.erase.len() > plan.max_erase => format!(
+            "Nothing was changed. One sweep may remove {} and erase {}: this one needs --yes.",
+            plan.max, plan.max_erase
+        ),
+        None => "Nothing was changed.".into(),
         Some(swept) => match &swept.receipt {
             Some(_) => format!(
                 "Done (event {event}; `agekeep receipt show {event}`).",
@@ -91,8 +131,7 @@ pub(crate) fn to_text(plan: &SweepPlan, swept: Option<&Swept>) -> String {
                 swept.meta.event
             ),
         },
-    });
-    lines.join("\n")
+    }
 }
 
 fn line(word: &str, due: &ExpiredMemory) -> String {
@@ -235,36 +274,63 @@ pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
     Ok(0)
 }
 
+const HOLDS: &[Column] = &[
+    number("hold"),
+    whole("since"),
+    main("on"),
+    number("keeps"),
+    extra("by (claimed)"),
+    extra("reason"),
+];
+
 fn list(global: &Global, holds: &[ActiveHold]) -> Result<()> {
-    for held in holds {
-        if global.json {
-            output::json(&json!({
-                "schema": "agekeep.hold/1",
-                "hold": held.hold,
-                "on": held.on,
-                "path": held.path.as_ref().map(MemoryPath::as_str),
-                "since": seconds(held.since),
-                "actor": held.actor,
-                "reason": held.reason,
-                "memories": held.memories,
-            }))?;
-            continue;
-        }
+    let on = |held: &ActiveHold| {
         let on = match (&held.on, &held.path) {
             (HoldOn::Glob(glob), _) => glob.clone(),
             (_, Some(path)) => path.as_str().to_owned(),
             (HoldOn::Memory(id), None) => format!("(gone {id})"),
             _ => "?".into(),
         };
-        output::line(&format!(
+        render::quoted(&on)
+    };
+    let said = |text: &Option<String>| render::quoted(text.as_deref().unwrap_or("-"));
+    let object = |held: &ActiveHold| {
+        json!({
+            "schema": "agekeep.hold/1",
+            "hold": held.hold,
+            "on": held.on,
+            "path": held.path.as_ref().map(MemoryPath::as_str),
+            "since": seconds(held.since),
+            "actor": held.actor,
+            "reason": held.reason,
+            "memories": held.memories,
+        })
+    };
+    let line = |held: &&ActiveHold| {
+        if global.json {
+            return plain(&object(held).to_string());
+        }
+        plain(&format!(
             "{:<6} {}  {}  by {}, keeps {}: {}",
             held.hold,
             seconds(held.since),
-            render::quoted(&on),
-            render::quoted(held.actor.as_deref().unwrap_or("-")),
+            on(held),
+            said(&held.actor),
             held.memories,
-            render::quoted(held.reason.as_deref().unwrap_or("-"))
-        ))?;
-    }
-    Ok(())
+            said(&held.reason)
+        ))
+    };
+    let row = |held: &&ActiveHold, screen: &Screen| {
+        let cells = [
+            held.hold.to_string(),
+            screen.time(held.since),
+            on(held),
+            held.memories.to_string(),
+            said(&held.actor),
+            said(&held.reason),
+        ];
+        Row::new(Style::Plain, cells.into())
+    };
+    let holds = holds.iter().map(Ok);
+    table::print(global, HOLDS, holds, line, row).map(drop)
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::{Global, memory_path};
-use crate::output::{self, Bar, Pages, Style, StyledLine, plain};
+use crate::output::{self, Bar, Style, StyledLine, plain};
 use crate::render;
 
 /// The exit code if secrets were found, or if a text could not be scanned to its end and may hold
@@ -41,7 +41,6 @@ pub(crate) fn run(global: &Global, args: &Scan) -> Result<u8> {
     bar.finish();
     let looked = looked?;
     output::unless_recorded(&looked.recorded);
-    let mut pages = Pages::start(!global.no_pager && !global.json, global.color);
     let lines: Box<dyn Iterator<Item = StyledLine>> = if global.json {
         let objects = looked.found.memories.iter().flat_map(to_json);
         let objects = objects.chain([summary_to_json(&looked)]);
@@ -50,12 +49,7 @@ pub(crate) fn run(global: &Global, args: &Scan) -> Result<u8> {
         let lines = looked.found.memories.iter().flat_map(to_lines);
         Box::new(lines.chain([plain(&summary(&looked.found))]))
     };
-    for line in lines {
-        if !pages.styled(&line)? {
-            break;
-        }
-    }
-    pages.finish();
+    output::pages(global, lines.map(Ok))?;
     Ok(exit_code(&looked.found))
 }
 

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::args::Global;
+use crate::output::{Style, plain};
+use crate::table::{self, Column, Row, Screen, extra, main, whole};
 use crate::{input, output};
 
 /// Most bytes that are read for a public key.
@@ -210,16 +212,40 @@ fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {
         let all: Vec<_> = signers.iter().map(|signer| to_json(signer, now)).collect();
         return output::json(&json!({"schema": "agekeep.signers/1", "signers": all})).map(drop);
     }
-    let line = |signer: &Signer| {
-        let (state, window) = (state(signer, now), window(signer));
-        let mark = if state == "valid" { "" } else { state };
-        let (name, role, key) = (&signer.name, signer.role.as_str(), &signer.fingerprint);
-        let text = format!("{role:<8} {name:<20} {key} {window} {mark}");
-        text.trim_end().to_owned()
+    let mark = |signer: &Signer| match state(signer, now) {
+        "valid" => "",
+        state => state,
     };
-    let text: Vec<_> = signers.iter().map(line).collect();
-    output::line(&text.join("\n"))
+    let line = |signer: &&Signer| {
+        let (name, role, key) = (&signer.name, signer.role.as_str(), &signer.fingerprint);
+        let (window, mark) = (window(signer), mark(signer));
+        plain(format!("{role:<8} {name:<20} {key} {window} {mark}").trim_end())
+    };
+    let row = |signer: &&Signer, _: &Screen| {
+        let cells = [
+            signer.role.to_string(),
+            signer.name.clone(),
+            mark(signer).to_owned(),
+            signer.fingerprint.to_string(),
+            window(signer),
+        ];
+        let style = match mark(signer) {
+            "" => Style::Plain,
+            _ => Style::Failed,
+        };
+        Row::new(style, cells.into())
+    };
+    let signers = signers.iter().map(Ok);
+    table::print(global, SIGNERS, signers, line, row).map(drop)
 }
+
+const SIGNERS: &[Column] = &[
+    whole("role"),
+    whole("name"),
+    whole(""),
+    main("key"),
+    extra("valid"),
+];
 
 fn to_json(signer: &Signer, now: DateTime<Utc>) -> Value {
     json!({

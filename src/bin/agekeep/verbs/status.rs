@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::output::{self, Bar, counted};
+use crate::table::{self, Screen};
 use crate::{environment, render};
 
 #[derive(Args)]
@@ -37,7 +38,7 @@ pub(crate) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
     if global.json {
         output::json(&to_json(&status))?;
     } else {
-        output::line(&to_text(&status))?;
+        table::print_pairs(global, &to_pairs(&status))?;
     }
     Ok(code)
 }
@@ -55,50 +56,58 @@ fn overdue(status: &Status, now: DateTime<Utc>, max: TimeSpan) -> Option<String>
     })
 }
 
-fn to_text(status: &Status) -> String {
-    let mut lines = vec![
-        format!("store       {}", status.path.display()),
-        format!("id          {}", status.id),
-        format!("head        {}", status.head),
-        format!(
-            "memories    {} ({} bytes of text), {} versions in history",
-            status.memories, status.text_bytes, status.versions
+fn to_pairs(status: &Status) -> Vec<(String, String)> {
+    let pair = |name: &str, value: String| (name.to_owned(), value);
+    let mut pairs = vec![
+        pair("store", status.path.display().to_string()),
+        pair("id", status.id.to_string()),
+        pair("head", status.head.to_string()),
+        pair(
+            "memories",
+            format!(
+                "{} ({} bytes of text), {} versions in history",
+                status.memories, status.text_bytes, status.versions
+            ),
         ),
-        format!(
-            "events      {}, the last {}",
-            status.events,
-            last_event(status)
+        pair(
+            "events",
+            format!("{}, the last {}", status.events, last_event(status)),
         ),
-        format!("history     {}", history(status)),
-        format!("on disk     {} bytes", status.file_bytes),
-        format!(
-            "sweep       {}, {} expired since, {} holds",
-            last_sweep(status).unwrap_or_else(|| "never".into()),
-            status.expired,
-            status.holds
+        pair("history", history(status)),
+        pair("on disk", format!("{} bytes", status.file_bytes)),
+        pair(
+            "sweep",
+            format!(
+                "{}, {} expired since, {} holds",
+                last_sweep(status).unwrap_or_else(|| "never".into()),
+                status.expired,
+                status.holds
+            ),
         ),
     ];
     if status.trial {
-        lines.push(format!("trial       {}", render::TRIAL));
+        pairs.push(pair("trial", render::TRIAL.to_owned()));
     }
-    if let Some(copy) = &status.copy_of {
-        lines.push(format!("place       {copy}"));
-    }
+    pairs.extend(
+        status
+            .copy_of
+            .iter()
+            .map(|copy| pair("place", copy.to_string())),
+    );
     for member in &status.recipients {
-        let role = member.role.as_str();
-        lines.push(format!("{role:<11} {} {}", member.name, member.recipient));
+        let who = format!("{} {}", member.name, member.recipient);
+        pairs.push(pair(member.role.as_str(), who));
     }
     for signer in &status.signers {
         let (name, role, key) = (&signer.name, signer.role, &signer.key);
-        lines.push(format!("signer      {name} ({role}) {key}"));
+        pairs.push(pair("signer", format!("{name} ({role}) {key}")));
     }
     if status.problems.is_empty() {
-        lines.push("problems    none found".into());
+        pairs.push(pair("problems", "none found".into()));
     }
-    for problem in &status.problems {
-        lines.push(format!("problem     {problem}"));
-    }
-    lines.join("\n")
+    let problems = status.problems.iter();
+    pairs.extend(problems.map(|problem| pair("problem", problem.clone())));
+    pairs
 }
 
 fn history(status: &Status) -> String {
@@ -202,6 +211,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
     found.extend(backups(&store, &status.path));
     found.extend(copy_left(&store, &status.path));
     found.extend(keys_inside(global, &status.path)?);
+    let screen = Screen::of(global);
     for advice in &found {
         if global.json {
             output::json(&json!({
@@ -210,6 +220,10 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
                 "what": advice.what,
                 "fix": advice.fix,
             }))?;
+        } else if let Some(screen) = &screen {
+            let pairs = [(advice.id, &advice.what), ("  fix", &advice.fix)];
+            let pairs = pairs.map(|(name, value)| (name.to_owned(), value.clone()));
+            output::pages(global, screen.pairs(&pairs, 0).into_iter().map(Ok))?;
         } else {
             output::line(&format!(
                 "{}: {}\n  fix: {}",
