@@ -47,6 +47,7 @@ mod shells;
 mod siem;
 mod signers;
 mod support;
+mod terminal;
 mod tool;
 mod trial;
 mod ui;
