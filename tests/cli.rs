@@ -1522,6 +1522,7 @@ fn on_a_terminal(home: &Home, line: &str) -> String {
         .env("HOME", home.path())
         .env("XDG_CONFIG_HOME", home.path().join("config"))
         .env("AGEKEEP_STORE", home.store())
+        .env("NO_COLOR", "1") // or the program's own colours would be found
         .env("AGEKEEP_PAGER", "cat");
     stdout(&crate::support::feed(command, b""))
 }

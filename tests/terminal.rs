@@ -53,7 +53,7 @@ const LISTS: &[&[&str]] = &[
     &["log", "--utc"],
     &["access", LONG],
     &["view"],
-    &["recipients", "list"],
+    &["members", "list"],
     &["signers", "list"],
     &["hold", "list"],
     &["expire", "--dry-run"],
@@ -97,6 +97,21 @@ fn shown(home: &Home, columns: u16, term: &str, args: &[&str]) -> String {
     stdout(&feed(command, b"")).replace("\r\n", "\n")
 }
 
+/// Returns a log in which each short id is the same: ids are random.
+fn with_one_id(log: &str) -> String {
+    let mut parts = log.split("on memory ");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        assert!(
+            part.as_bytes()[..8].iter().all(u8::is_ascii_hexdigit),
+            "{part}"
+        );
+        text.push_str("on memory 01234567");
+        text.push_str(&part[8..]);
+    }
+    text
+}
+
 fn without_color(text: &str) -> String {
     let ours = ["\u{1b}[1m", "\u{1b}[31m", "\u{1b}[33m", "\u{1b}[m"];
     ours.iter()
@@ -113,9 +128,9 @@ fn the_log_looks_as_it_was_designed() {
     for columns in [120, 80, 40] {
         let expected = fixtures.join(format!("log-{columns}.txt"));
         let expected = fs::read_to_string(expected).expect("how it looks");
-        let dumb = shown(&home, columns, "dumb", &["log"]);
+        let dumb = with_one_id(&shown(&home, columns, "dumb", &["log"]));
         assert_eq!(dumb, expected, "{columns} columns");
-        let colored = shown(&home, columns, "xterm", &["log"]);
+        let colored = with_one_id(&shown(&home, columns, "xterm", &["log"]));
         assert_eq!(without_color(&colored), expected, "{columns} columns");
         // The colour is of the whole row, and the word stays.
         let rows = |start: &str| {
@@ -125,9 +140,9 @@ fn the_log_looks_as_it_was_designed() {
         assert!(rows("\u{1b}[31m")[0].contains("denied"), "{colored:?}");
         assert!(rows("\u{1b}[33m")[0].contains("error"), "{colored:?}");
         let never = shown(&home, columns, "xterm", &["log", "--color", "never"]);
-        assert_eq!(never, expected);
+        assert_eq!(with_one_id(&never), expected);
         let always = shown(&home, columns, "dumb", &["log", "--color", "always"]);
-        assert_eq!(always, colored);
+        assert_eq!(with_one_id(&always), colored);
     }
 }
 

@@ -16,6 +16,11 @@ use serde_json::json;
 use crate::args::{Global, USAGE};
 use crate::{environment, platform};
 
+/// Returns how many columns the terminal has that standard output is.
+pub(super) fn terminal_width() -> usize {
+    platform::terminal_width(io::stdout())
+}
+
 /// Tells whether standard output is a terminal.
 pub(super) fn is_terminal() -> bool {
     io::stdout().is_terminal()

@@ -61,13 +61,10 @@ impl TerminalModes {
     }
 }
 
-/// The width of a terminal that does not tell it.
-const WIDTH: usize = 80;
-
-/// Returns how many columns the terminal has that standard output is.
-pub(crate) fn terminal_width() -> usize {
-    let told = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
-    if told == 0 { WIDTH } else { told }
+/// Returns how many columns a terminal has; 80 if it does not tell.
+pub(crate) fn terminal_width(stream: impl AsFd) -> usize {
+    let told = tcgetwinsize(stream).map_or(0, |size| usize::from(size.ws_col));
+    if told == 0 { 80 } else { told }
 }
 
 // Streams.

@@ -12,7 +12,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::output::{Style, StyledLine, counted, plain};
-use crate::table::{Column, Row, Screen, extra, main, number, whole};
+use crate::table::{Column, ListRow, Screen, extra, main, number, whole};
 
 /// The columns of events on a terminal.
 pub(super) const EVENTS: &[Column] = &[
@@ -26,7 +26,7 @@ pub(super) const EVENTS: &[Column] = &[
 ];
 
 /// Renders an event as a row of [`EVENTS`].
-pub(super) fn to_row(entry: &Entry, screen: &Screen) -> Row {
+pub(super) fn to_row(entry: &Entry, screen: &Screen) -> ListRow {
     let event = &entry.event;
     let said = |text: &Option<String>| text.as_deref().map_or_else(String::new, quoted);
     let mut what = details(event);
@@ -44,14 +44,14 @@ pub(super) fn to_row(entry: &Entry, screen: &Screen) -> Row {
         event.outcome.as_str().to_owned(),
         shown_paths(event),
         said(&event.actor),
-        what,
+        with_short_ids(&what),
     ];
     let mut below = Vec::new();
     if screen.is_verbose() {
         below.extend([
             ("time", seconds(event.time)),
             ("commit", entry.commit.to_string()),
-            ("what", cells[6].clone()),
+            ("what", what),
             ("by", said(&event.actor)),
             ("signed by", said(&entry.signer)),
         ]);
@@ -62,7 +62,16 @@ pub(super) fn to_row(entry: &Entry, screen: &Screen) -> Row {
     if entry.signer.is_none() {
         below.push(("warning", UNSIGNED.to_owned()));
     }
-    Row::new(style(event), cells).with_details(below)
+    ListRow::new(style(event), cells).with_details(below)
+}
+
+/// Returns a text with only the first digits of each id in it.
+fn with_short_ids(text: &str) -> String {
+    let is_id = |word: &str| word.len() >= 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let words = text
+        .split(' ')
+        .map(|word| if is_id(word) { &word[..8] } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// What is said of an event that anybody may have written.

@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::args::Global;
 use crate::output::{self, Style, StyledLine, plain};
-use crate::{platform, render};
+use crate::render;
 
 /// The rows whose widths are measured together: they are read before the first is shown.
 const BLOCK: usize = 256;
@@ -69,13 +69,13 @@ pub(super) const fn extra(title: &'static str) -> Column {
 }
 
 /// A row of a list.
-pub(super) struct Row {
+pub(super) struct ListRow {
     style: Style,
     cells: Vec<String>,
     below: Vec<(&'static str, String)>,
 }
 
-impl Row {
+impl ListRow {
     pub(super) fn new(style: Style, cells: Vec<String>) -> Self {
         let below = Vec::new();
         Self {
@@ -99,7 +99,7 @@ pub(super) fn print<T>(
     columns: &'static [Column],
     things: impl Iterator<Item = Result<T>>,
     line: impl Fn(&T) -> StyledLine,
-    row: impl Fn(&T, &Screen) -> Row,
+    row: impl Fn(&T, &Screen) -> ListRow,
 ) -> Result<bool> {
     let mut any = false;
     let things = things.inspect(|thing| any |= thing.is_ok());
@@ -107,7 +107,7 @@ pub(super) fn print<T>(
         None => output::pages(global, things.map(|thing| Ok(line(&thing?))))?,
         Some(screen) => {
             let rows = things.map(|thing| Ok(row(&thing?, &screen)));
-            output::pages(global, Table::new(&screen, columns).over(rows))?;
+            output::pages(global, List::new(&screen, columns).over(rows))?;
         }
     }
     Ok(any)
@@ -130,7 +130,7 @@ impl Screen {
     pub(super) fn of(global: &Global) -> Option<Self> {
         let is_shown = output::is_terminal() && !global.json;
         is_shown.then(|| Self {
-            width: platform::terminal_width(),
+            width: output::terminal_width(),
             now: (global.clock())(),
             utc: global.utc,
             verbose: global.verbose,
@@ -197,8 +197,8 @@ impl Screen {
     }
 }
 
-/// A table that is being printed.
-pub(super) struct Table<'s> {
+/// A list that is being printed.
+pub(super) struct List<'s> {
     screen: &'s Screen,
     columns: &'static [Column],
     /// The widest that each column was so far: a later block does not make it narrower.
@@ -206,7 +206,7 @@ pub(super) struct Table<'s> {
     is_titled: bool,
 }
 
-impl<'s> Table<'s> {
+impl<'s> List<'s> {
     pub(super) fn new(screen: &'s Screen, columns: &'static [Column]) -> Self {
         let widest = columns.iter().map(|column| column.title.width()).collect();
         Self {
@@ -220,12 +220,12 @@ impl<'s> Table<'s> {
     /// Renders rows as they come.
     pub(super) fn over(
         mut self,
-        rows: impl Iterator<Item = Result<Row>>,
+        rows: impl Iterator<Item = Result<ListRow>>,
     ) -> impl Iterator<Item = Result<StyledLine>> {
         let mut rows = rows.peekable();
         let blocks = std::iter::from_fn(move || {
             rows.peek()?;
-            let block: Result<Vec<Row>> = rows.by_ref().take(BLOCK).collect();
+            let block: Result<Vec<ListRow>> = rows.by_ref().take(BLOCK).collect();
             Some(match block {
                 Ok(block) => self.block(block).into_iter().map(Ok).collect::<Vec<_>>(),
                 Err(error) => vec![Err(error)],
@@ -234,7 +234,7 @@ impl<'s> Table<'s> {
         blocks.flatten()
     }
 
-    fn block(&mut self, mut rows: Vec<Row>) -> Vec<StyledLine> {
+    fn block(&mut self, mut rows: Vec<ListRow>) -> Vec<StyledLine> {
         for row in &mut rows {
             for (cell, widest) in row.cells.iter_mut().zip(&mut self.widest) {
                 *cell = one_line(cell);
@@ -246,7 +246,7 @@ impl<'s> Table<'s> {
         if !self.is_titled && !rows.is_empty() {
             self.is_titled = true;
             let titles = self.columns.iter().map(|column| column.title.to_owned());
-            rows.insert(0, Row::new(Style::Heading, titles.collect()));
+            rows.insert(0, ListRow::new(Style::Heading, titles.collect()));
         }
         let mut table = comfy_table::Table::new();
         table.load_style(presets::NOTHING);

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::args::{Global, memory_glob, path_or_id};
 use crate::output::{self, Bar, Style, plain};
 use crate::recovery;
-use crate::table::{self, Column, Row, Screen, main, whole};
+use crate::table::{self, Column, ListRow, Screen, main, whole};
 
 /// Most bytes of a file that are searched for a key.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -226,7 +226,7 @@ fn list(global: &Global, members: &[Member]) -> Result<()> {
             member.name.clone(),
             member.recipient.to_string(),
         ];
-        Row::new(Style::Plain, cells.into())
+        ListRow::new(Style::Plain, cells.into())
     };
     let members = members.iter().map(Ok);
     table::print(global, MEMBERS, members, line, row).map(drop)

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::args::{Global, memory_path};
 use crate::output::Style;
-use crate::table::{self, Column, Row, Screen, Table, number};
+use crate::table::{self, Column, List, ListRow, Screen, number};
 use crate::verbs::history;
 use crate::{output, terminal};
 
@@ -69,12 +69,12 @@ fn list(global: &Global, screen: &Screen, text: &str) -> Result<()> {
     let (heading, entries) = text.split_once('\n').unwrap_or((text, ""));
     let entries = entries.lines().map(|entry| {
         let (size, path) = entry.split_once('\t').unwrap_or(("", entry));
-        Ok(Row::new(Style::Plain, vec![size.into(), path.into()]))
+        Ok(ListRow::new(Style::Plain, vec![size.into(), path.into()]))
     });
     let heading = screen.sentence(heading).into_iter().map(Ok);
     output::pages(
         global,
-        heading.chain(Table::new(screen, ENTRIES).over(entries)),
+        heading.chain(List::new(screen, ENTRIES).over(entries)),
     )
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::args::{Global, memory_glob};
 use crate::output::{self, Bar, Style, plain};
 use crate::render::{self, seconds};
-use crate::table::{self, Column, Row, Screen, Table, extra, main, number, whole};
+use crate::table::{self, Column, List, ListRow, Screen, extra, main, number, whole};
 
 #[derive(Args)]
 pub(crate) struct Expire {
@@ -51,7 +51,7 @@ fn print(global: &Global, plan: &SweepPlan, swept: Option<&Swept>) -> Result<u8>
         let rows = due(plan).map(|(word, due)| Ok(to_row(word, due, &screen)));
         let top = screen.sentence(&heading(plan)).into_iter().map(Ok);
         let end = screen.sentence(&ending(plan, swept)).into_iter().map(Ok);
-        let lines = Table::new(&screen, DUE).over(rows);
+        let lines = List::new(&screen, DUE).over(rows);
         output::pages(global, top.chain(lines).chain(end))?;
     } else {
         output::line(&to_text(plan, swept))?;
@@ -67,7 +67,7 @@ const DUE: &[Column] = &[
     extra("why"),
 ];
 
-fn to_row(word: &str, due: &ExpiredMemory, screen: &Screen) -> Row {
+fn to_row(word: &str, due: &ExpiredMemory, screen: &Screen) -> ListRow {
     let cells = [
         word.to_owned(),
         screen.time(due.at),
@@ -75,7 +75,7 @@ fn to_row(word: &str, due: &ExpiredMemory, screen: &Screen) -> Row {
         format!("v{} {} bytes", due.version, due.bytes),
         why(&due.because),
     ];
-    Row::new(Style::Plain, cells.into())
+    ListRow::new(Style::Plain, cells.into())
 }
 
 /// Lists what a sweep is about: what it removes and erases, and what comes next.
@@ -329,7 +329,7 @@ fn list(global: &Global, holds: &[ActiveHold]) -> Result<()> {
             said(&held.actor),
             said(&held.reason),
         ];
-        Row::new(Style::Plain, cells.into())
+        ListRow::new(Style::Plain, cells.into())
     };
     let holds = holds.iter().map(Ok);
     table::print(global, HOLDS, holds, line, row).map(drop)

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::args::Global;
 use crate::output::{Style, plain};
-use crate::table::{self, Column, Row, Screen, extra, main, whole};
+use crate::table::{self, Column, ListRow, Screen, extra, main, whole};
 use crate::{input, output};
 
 /// Most bytes that are read for a public key.
@@ -233,7 +233,7 @@ fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {
             "" => Style::Plain,
             _ => Style::Failed,
         };
-        Row::new(style, cells.into())
+        ListRow::new(style, cells.into())
     };
     let signers = signers.iter().map(Ok);
     table::print(global, SIGNERS, signers, line, row).map(drop)
