@@ -225,7 +225,7 @@ fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {
         let cells = [
             signer.role.to_string(),
             signer.name.clone(),
-            mark(signer).to_owned(),
+            state(signer, now).to_owned(),
             signer.fingerprint.to_string(),
             window(signer),
         ];
@@ -242,7 +242,7 @@ fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {
 const SIGNERS: &[Column] = &[
     whole("role"),
     whole("name"),
-    whole(""),
+    whole("state"),
     main("key"),
     extra("valid"),
 ];
