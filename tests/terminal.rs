@@ -78,6 +78,11 @@ fn home() -> Home {
 
 /// Shows a list on a pseudo-terminal of so many columns.
 fn shown(home: &Home, columns: u16, term: &str, args: &[&str]) -> String {
+    shown_through(home, "cat", columns, term, args)
+}
+
+/// Shows a list as [`shown`], with a pager.
+fn shown_through(home: &Home, pager: &str, columns: u16, term: &str, args: &[&str]) -> String {
     let plain = home.command(&[&["-q", "--now", NOW], args].concat());
     let words = std::iter::once(plain.get_program()).chain(plain.get_args());
     let quote = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().expect("UTF-8"));
@@ -91,7 +96,7 @@ fn shown(home: &Home, columns: u16, term: &str, args: &[&str]) -> String {
         .envs(set.filter_map(|(name, value)| Some((name, value?))))
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("SHELL", "/bin/sh")
-        .env("AGEKEEP_PAGER", "cat")
+        .env("AGEKEEP_PAGER", pager)
         .env("TERM", term)
         .current_dir(home.path());
     stdout(&feed(command, b"")).replace("\r\n", "\n")
@@ -176,6 +181,64 @@ fn every_list_fits_the_terminal() {
         utc.contains("2031-05-03T11:57:00Z") && !utc.contains(" ago"),
         "{utc}"
     );
+}
+
+/// A terminal may show `❤` with U+FE0F in two columns: each row is one line all the same.
+#[test]
+fn characters_of_unclear_width_move_no_row() {
+    if !has_peer("script", "where rows of a list begin on a terminal") {
+        return;
+    }
+    let home = Home::with_store();
+    let hearts = "❤\u{fe0f}".repeat(30);
+    let joined = "👨\u{200d}👩\u{200d}👧".repeat(12);
+    let combining = "e\u{301}".repeat(60);
+    for (n, name) in [&hearts, &joined, &combining].into_iter().enumerate() {
+        let path = format!("/memories/{n}{name}.md");
+        let made = home.run(&["create", &path, "--text", "x"]);
+        assert!(made.status.success(), "{}", stderr(&made));
+    }
+    for columns in [60, 40, 20] {
+        for list in [&["view"][..], &["log"]] {
+            let text = shown(&home, columns, "dumb", list);
+            let ends = text.lines().filter(|line| line.contains(".md")).count();
+            assert_eq!(ends, 3, "{list:?} {columns}: {text}");
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_below_its_row_with_verbose() {
+    if !has_peer("script", "what lists show below a row") {
+        return;
+    }
+    let home = home();
+    let holds = shown(&home, 40, "dumb", &["hold", "list", "-v"]);
+    for word in ["reason", "for all letters", LONG, "support-agent"] {
+        let found = holds
+            .replace('\n', "")
+            .replace(' ', "")
+            .contains(&word.replace(' ', ""));
+        assert!(found, "{word}: {holds}");
+    }
+    assert!(!shown(&home, 40, "dumb", &["hold", "list"]).contains("letters"));
+}
+
+/// `doctor` has several findings, and one pager.
+#[test]
+fn a_list_goes_through_one_pager() {
+    if !has_peer("script", "how often a pager starts") {
+        return;
+    }
+    let home = Home::with_store();
+    let starts = home.path().join("starts");
+    let pager = home.path().join("pager");
+    let script = format!("#!/bin/sh\necho started >> '{}'\ncat\n", starts.display());
+    fs::write(&pager, script).expect("written");
+    let pager = format!("sh {}", pager.display());
+    let text = shown_through(&home, &pager, 80, "xterm", &["doctor"]);
+    assert!(text.matches("  fix").count() > 1, "{text}");
+    assert_eq!(fs::read_to_string(&starts).expect("started"), "started\n");
 }
 
 #[test]

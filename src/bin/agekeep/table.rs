@@ -251,7 +251,9 @@ impl<'s> List<'s> {
         let mut table = comfy_table::Table::new();
         table.load_style(presets::NOTHING);
         for row in &rows {
-            table.add_row(layout.cells(&row.cells));
+            let mut cells = comfy_table::Row::from(layout.cells(&row.cells));
+            cells.max_height(1); // a line a row, whatever a terminal makes of a text
+            table.add_row(cells);
         }
         pad(&mut table);
         for (shown, (index, width)) in layout.shown.iter().enumerate() {
@@ -271,16 +273,35 @@ impl<'s> List<'s> {
                 let text = cut(&row.cells[main], room);
                 lines.push(vec![(row.style, format!("{:INDENT$}{text}", ""))]);
             }
-            let below: Vec<(String, String)> = row
-                .below
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), value.clone()))
-                .collect();
+            let below = self.details(row, &layout);
             if !below.is_empty() {
                 lines.extend(self.screen.pairs(&below, INDENT));
             }
         }
         lines
+    }
+
+    /// Returns the named details of a row: its own, or with `-v` the cells that are not shown whole.
+    fn details(&self, row: &ListRow, layout: &Layout) -> Vec<(String, String)> {
+        let own = row.below.iter();
+        let own = own.map(|(name, value)| ((*name).to_owned(), value.clone()));
+        if !self.screen.verbose || !row.below.is_empty() || row.style == Style::Heading {
+            return own.collect();
+        }
+        let is_whole = |index: usize| {
+            let mut shown = layout.shown.iter();
+            shown.any(|(at, room)| *at == index && width(&row.cells[index]) <= *room)
+        };
+        let hidden = (0..row.cells.len()).filter(|index| !is_whole(*index));
+        hidden
+            .filter(|index| !row.cells[*index].is_empty())
+            .map(|index| {
+                (
+                    self.columns[index].title.to_owned(),
+                    row.cells[index].clone(),
+                )
+            })
+            .collect()
     }
 }
 
@@ -365,27 +386,21 @@ fn cut(text: &str, room: usize) -> String {
         return text.to_owned();
     }
     let ends = room.saturating_sub(1);
-    let head_room = ends / 2;
-    let mut head = String::new();
-    for c in text.chars() {
-        if width(&head) + c.width().unwrap_or(0) > head_room {
-            break;
-        }
-        head.push(c);
-    }
-    let tail_room = ends - width(&head);
-    let mut tail = 0;
-    let mut tail_from = text.len();
+    let heads = text
+        .char_indices()
+        .map(|(at, c)| &text[..at + c.len_utf8()]);
+    let head = heads.take_while(|head| width(head) <= ends / 2).last();
+    let head = head.unwrap_or_default();
+    let tail_room = ends - width(head);
+    let mut tail = "";
     for (at, c) in text.char_indices().rev() {
-        let wide = c.width().unwrap_or(0);
-        if tail + wide > tail_room {
+        if width(&text[at..]) > tail_room {
             break;
         }
-        tail += wide;
         // What has no width belongs to what is before it.
-        if wide > 0 {
-            tail_from = at;
+        if c.width().unwrap_or(0) > 0 {
+            tail = &text[at..];
         }
     }
-    format!("{head}…{}", &text[tail_from..])
+    format!("{head}…{tail}")
 }

@@ -211,8 +211,25 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
     found.extend(backups(&store, &status.path));
     found.extend(copy_left(&store, &status.path));
     found.extend(keys_inside(global, &status.path)?);
-    let screen = Screen::of(global);
-    for advice in &found {
+    if let Some(screen) = Screen::of(global) {
+        let pairs = found.iter().flat_map(|advice| {
+            let pairs = [(advice.id, &advice.what), ("  fix", &advice.fix)];
+            pairs.map(|(name, value)| (name.to_owned(), value.clone()))
+        });
+        let lines = screen.pairs(&pairs.collect::<Vec<_>>(), 0);
+        output::pages(global, lines.into_iter().map(Ok))?;
+    } else {
+        print(global, &found)?;
+    }
+    if found.is_empty() && !global.json {
+        output::line("No problems found.")?;
+    }
+    Ok(if found.is_empty() { 0 } else { FINDINGS })
+}
+
+/// Prints advice for a pipe or a program.
+fn print(global: &Global, found: &[Advice]) -> Result<()> {
+    for advice in found {
         if global.json {
             output::json(&json!({
                 "schema": "agekeep.doctor/1",
@@ -220,10 +237,6 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
                 "what": advice.what,
                 "fix": advice.fix,
             }))?;
-        } else if let Some(screen) = &screen {
-            let pairs = [(advice.id, &advice.what), ("  fix", &advice.fix)];
-            let pairs = pairs.map(|(name, value)| (name.to_owned(), value.clone()));
-            output::pages(global, screen.pairs(&pairs, 0).into_iter().map(Ok))?;
         } else {
             output::line(&format!(
                 "{}: {}\n  fix: {}",
@@ -231,10 +244,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
             ))?;
         }
     }
-    if found.is_empty() && !global.json {
-        output::line("No problems found.")?;
-    }
-    Ok(if found.is_empty() { 0 } else { FINDINGS })
+    Ok(())
 }
 
 /// Makes the advice about something that others could use until now.
