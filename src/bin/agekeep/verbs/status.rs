@@ -219,7 +219,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
         let lines = screen.pairs(&pairs.collect::<Vec<_>>(), 0);
         output::pages(global, lines.into_iter().map(Ok))?;
     } else {
-        print(global, &found)?;
+        print_advice(global, &found)?;
     }
     if found.is_empty() && !global.json {
         output::line("No problems found.")?;
@@ -228,7 +228,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
 }
 
 /// Prints advice for a pipe or a program.
-fn print(global: &Global, found: &[Advice]) -> Result<()> {
+fn print_advice(global: &Global, found: &[Advice]) -> Result<()> {
     for advice in found {
         if global.json {
             output::json(&json!({
