@@ -189,11 +189,16 @@ fn characters_without_width_or_with_two_columns_move_no_row() {
     if !has_peer("script", "where rows of a list begin on a terminal") {
         return;
     }
-    let home = Home::with_store();
+    let home = Home::empty();
+    assert!(
+        home.run(&["init", "--trial", "--now", NOW])
+            .status
+            .success()
+    );
     let (hearts, wide, combining) = ("❤".repeat(60), "東".repeat(60), "x\u{301}".repeat(60));
     for (n, name) in [hearts, wide, combining].into_iter().enumerate() {
         let path = format!("/memories/{n}{name}.md");
-        let made = home.run(&["create", &path, "--text", "x"]);
+        let made = home.run(&["create", &path, "--text", "x", "--now", NOW]);
         assert!(made.status.success(), "{}", stderr(&made));
     }
     for columns in [60, 40, 20] {
