@@ -219,8 +219,7 @@ fn what_does_not_fit_is_below_its_row_with_verbose() {
     let holds = shown(&home, 40, "dumb", &["hold", "list", "-v"]);
     for word in ["reason", "for all letters", LONG, "support-agent"] {
         let found = holds
-            .replace('\n', "")
-            .replace(' ', "")
+            .replace(['\n', ' '], "")
             .contains(&word.replace(' ', ""));
         assert!(found, "{word}: {holds}");
     }

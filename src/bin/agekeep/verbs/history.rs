@@ -287,9 +287,12 @@ pub(crate) fn search(global: &Global, args: &SearchArgs) -> Result<u8> {
     for problem in problems {
         output::warn(&format!("not searched: {problem}"));
     }
-    let line = |found: &Match| match global.json {
-        true => plain(&match_to_json(found).to_string()),
-        false => match_to_line(found, args.history),
+    let line = |found: &Match| {
+        if global.json {
+            plain(&match_to_json(found).to_string())
+        } else {
+            match_to_line(found, args.history)
+        }
     };
     output::pages(global, lines.iter().map(|found| Ok(line(found))))?;
     Ok(if lines.is_empty() { NOT_FOUND } else { 0 })
@@ -490,9 +493,12 @@ fn print(
     trial: bool,
     entries: impl Iterator<Item = Result<Entry>>,
 ) -> Result<bool> {
-    let line = |entry: &Entry| match global.json {
-        true => plain(&render::to_json(entry, trial).to_string()),
-        false => render::to_line(entry),
+    let line = |entry: &Entry| {
+        if global.json {
+            plain(&render::to_json(entry, trial).to_string())
+        } else {
+            render::to_line(entry)
+        }
     };
     table::print(global, render::EVENTS, entries, line, render::to_row)
 }
@@ -503,11 +509,14 @@ fn with_changes(global: &Global, store: &mut Store, filter: &Filter, limit: usiz
     let looked = store.events_with_changes(filter, limit, &global.reader_context())?;
     output::unless_recorded(&looked.recorded);
     let mut any = false;
-    let lines = looked.found.into_iter().flat_map(|shown| {
+    let lines = looked.found.flat_map(|shown| {
         any = true;
-        let lines = shown.map(|shown: EventDiff| match global.json {
-            true => vec![plain(&render::shown_to_json(&shown, trial).to_string())],
-            false => render::shown_to_lines(&shown),
+        let lines = shown.map(|shown: EventDiff| {
+            if global.json {
+                vec![plain(&render::shown_to_json(&shown, trial).to_string())]
+            } else {
+                render::shown_to_lines(&shown)
+            }
         });
         match lines {
             Ok(lines) => lines.into_iter().map(Ok).collect(),

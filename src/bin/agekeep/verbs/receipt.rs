@@ -87,7 +87,7 @@ fn to_pairs(proof: &Proof) -> Vec<(String, String)> {
             format!("event {} ({})", event.number, event.command),
         ),
         pair("commit", proof.commit.to_string()),
-        pair("signed by", proof.signer.to_string()),
+        pair("signed by", proof.signer.clone()),
         pair("time", seconds(event.time)),
         pair("actor", said(&event.actor)),
         pair("reason", said(&event.reason)),
@@ -119,7 +119,7 @@ fn to_pairs(proof: &Proof) -> Vec<(String, String)> {
         pairs.push(pair("still said", format!("{} {said}", receipt.asked)));
     }
     let not_reached = receipt.not_reached.iter();
-    pairs.extend(not_reached.map(|what| pair("not reached", what.to_string())));
+    pairs.extend(not_reached.map(|what| pair("not reached", what.clone())));
     pairs
 }
 

@@ -226,7 +226,7 @@ fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {
             signer.role.to_string(),
             signer.name.clone(),
             state(signer, now).to_owned(),
-            signer.fingerprint.to_string(),
+            signer.fingerprint.clone(),
             window(signer),
         ];
         let style = match mark(signer) {
