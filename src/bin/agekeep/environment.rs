@@ -253,12 +253,12 @@ pub(super) fn no_color() -> Option<&'static str> {
     if asks("NO_COLOR", |value| !value.is_empty()) {
         return Some("NO_COLOR");
     }
-    is_dumb().then_some("TERM")
+    asks("TERM", |value| value == "dumb").then_some("TERM")
 }
 
-/// Tells whether the terminal can do no more than print.
+/// Tells whether the terminal can do no more than print, or does not say what it can.
 pub(super) fn is_dumb() -> bool {
-    env::var_os("TERM").is_some_and(|value| value == "dumb")
+    env::var_os("TERM").is_none_or(|value| value.is_empty() || value == "dumb")
 }
 
 /// Returns the program to page long output with, and its arguments.
