@@ -185,7 +185,7 @@ impl Server {
     }
 
     /// What was said on standard error until now.
-    pub(crate) fn stderr(&self) -> String {
+    fn stderr(&self) -> String {
         let said = self.stderr.lock().expect("nobody panics");
         String::from_utf8_lossy(&said).into_owned()
     }

@@ -236,20 +236,20 @@ fn the_first_call_says_what_is_missing_and_the_next_one_works() {
         says_no_place(&home, &error.to_string());
         let error = server.refusal("resources/read", json!({"uri": "memory:///a.md"}));
         says_no_place(&home, &error.to_string());
+        (trouble.mend)(&home);
+        let text = server.done(VIEW, root());
+        assert!(text.contains("/memories/a.md"), "{name}: {text}");
+        let end = server.end();
+        assert!(end.status.success(), "{name}: {}", end.stderr);
         // Who looks after the server is told once, and where.
         let place = home.path().join(trouble.shows).display().to_string();
-        let told = server.stderr();
+        let told = end.stderr;
         assert!(
             trouble.shows.is_empty() || told.contains(&place),
             "{name}: {told}"
         );
         assert_eq!(told.matches("error: ").count(), 1, "{name}: {told}");
         assert!(!told.contains(PASSPHRASE));
-        (trouble.mend)(&home);
-        let text = server.done(VIEW, root());
-        assert!(text.contains("/memories/a.md"), "{name}: {text}");
-        let end = server.end();
-        assert!(end.status.success(), "{name}: {}", end.stderr);
     }
 }
 
