@@ -115,6 +115,39 @@ fn the_book_lists_every_page() {
     assert_eq!(listed, pages.collect::<Vec<_>>());
 }
 
+/// Each picture of the pages is shown in one, is small, and asks for nothing from a network.
+#[test]
+fn pictures_are_shown_small_and_closed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |page: &String| fs::read_to_string(root.join(page)).expect("a page");
+    let all: String = pages(root).iter().map(read).collect();
+    let mut seen = 0;
+    for entry in fs::read_dir(root.join("docs/pictures")).expect("the pictures") {
+        let path = entry.expect("an entry").path();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("a name");
+        if name == "make" {
+            continue;
+        }
+        seen += 1;
+        assert!(
+            all.contains(&format!("pictures/{name})")),
+            "{name} is in no page"
+        );
+        let bytes = fs::read(&path).expect("readable");
+        assert!(bytes.len() < 150_000, "{name}: {} bytes", bytes.len());
+        if let Ok(svg) = String::from_utf8(bytes) {
+            let svg = svg.replace("http://www.w3.org/2000/svg", "");
+            for word in ["http", "href", "<script", "@import", "url(//"] {
+                assert!(!svg.contains(word), "{name} has {word}");
+            }
+        }
+    }
+    assert_eq!(seen, 2);
+}
+
 /// Each key of the policy, as the format has it, is explained to owners.
 #[test]
 fn the_policy_reference_has_every_key() {
