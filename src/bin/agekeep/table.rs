@@ -4,7 +4,7 @@
 use agekeep::error::Result;
 use chrono::{DateTime, Utc};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 use crate::args::Global;
 use crate::output::{self, Style, StyledLine, plain};
@@ -72,8 +72,11 @@ pub(super) const fn extra(title: &'static str) -> Column {
 pub(super) struct ListRow {
     style: Style,
     cells: Vec<String>,
-    below: Vec<(&'static str, String)>,
+    below: Vec<Pair>,
 }
+
+/// A name with its value.
+pub(super) type Pair = (&'static str, String);
 
 impl ListRow {
     pub(super) fn new(style: Style, cells: Vec<String>) -> Self {
@@ -86,7 +89,7 @@ impl ListRow {
     }
 
     /// Adds named details, each on a line of its own below the row.
-    pub(super) fn with_details(mut self, details: Vec<(&'static str, String)>) -> Self {
+    pub(super) fn with_details(mut self, details: Vec<Pair>) -> Self {
         self.below = details;
         self
     }
@@ -114,10 +117,10 @@ pub(super) fn print<T>(
 }
 
 /// Prints names with their values: on a terminal beside each other, wrapped to its width.
-pub(super) fn print_pairs(global: &Global, pairs: &[(String, String)]) -> Result<()> {
+pub(super) fn print_pairs(global: &Global, pairs: &[Pair]) -> Result<()> {
     let lines: Vec<StyledLine> = match Screen::of(global) {
         None => {
-            let line = |(name, value): &(String, String)| plain(&format!("{name:<11} {value}"));
+            let line = |(name, value): &Pair| plain(&format!("{name:<11} {value}"));
             pairs.iter().map(line).collect()
         }
         Some(screen) => screen.pairs(pairs, 0),
@@ -165,7 +168,7 @@ impl Screen {
     }
 
     /// Renders names and values in two columns, from a column of the terminal on.
-    pub(super) fn pairs(&self, pairs: &[(String, String)], indent: usize) -> Vec<StyledLine> {
+    pub(super) fn pairs(&self, pairs: &[Pair], indent: usize) -> Vec<StyledLine> {
         let rows = pairs
             .iter()
             .map(|(name, value)| [one_line(name), one_line(value)]);
@@ -208,7 +211,7 @@ pub(super) struct List<'s> {
 
 impl<'s> List<'s> {
     pub(super) fn new(screen: &'s Screen, columns: &'static [Column]) -> Self {
-        let widest = columns.iter().map(|column| column.title.width()).collect();
+        let widest = columns.iter().map(|column| width(column.title)).collect();
         Self {
             screen,
             columns,
@@ -282,25 +285,18 @@ impl<'s> List<'s> {
     }
 
     /// Returns the named details of a row: its own, or with `-v` the cells that are not shown whole.
-    fn details(&self, row: &ListRow, layout: &Layout) -> Vec<(String, String)> {
-        let own = row.below.iter();
-        let own = own.map(|(name, value)| ((*name).to_owned(), value.clone()));
+    fn details(&self, row: &ListRow, layout: &Layout) -> Vec<Pair> {
         if !self.screen.verbose || !row.below.is_empty() || row.style == Style::Heading {
-            return own.collect();
+            return row.below.clone();
         }
         let is_whole = |index: usize| {
             let mut shown = layout.shown.iter();
             shown.any(|(at, room)| *at == index && width(&row.cells[index]) <= *room)
         };
-        let hidden = (0..row.cells.len()).filter(|index| !is_whole(*index));
-        hidden
-            .filter(|index| !row.cells[*index].is_empty())
-            .map(|index| {
-                (
-                    self.columns[index].title.to_owned(),
-                    row.cells[index].clone(),
-                )
-            })
+        let cells = row.cells.iter().enumerate();
+        cells
+            .filter(|(index, cell)| !cell.is_empty() && !is_whole(*index))
+            .map(|(index, cell)| (self.columns[index].title, cell.clone()))
             .collect()
     }
 }
@@ -376,8 +372,14 @@ fn one_line(text: &str) -> String {
 
 /// Measures a text as the wider of what terminals make of it: not all of them join emoji.
 fn width(text: &str) -> usize {
-    let apart: usize = text.chars().filter_map(UnicodeWidthChar::width).sum();
-    apart.max(text.width())
+    text.chars().map(char_width).sum()
+}
+
+fn char_width(c: char) -> usize {
+    match c {
+        '\u{fe0f}' => 1, // it may make the sign before it wide
+        _ => c.width().unwrap_or(0),
+    }
 }
 
 /// Cuts a text to a width, in the middle, where paths differ least.
@@ -386,15 +388,18 @@ fn cut(text: &str, room: usize) -> String {
         return text.to_owned();
     }
     let ends = room.saturating_sub(1);
-    let heads = text
-        .char_indices()
-        .map(|(at, c)| &text[..at + c.len_utf8()]);
-    let head = heads.take_while(|head| width(head) <= ends / 2).last();
-    let head = head.unwrap_or_default();
-    let tail_room = ends - width(head);
-    let mut tail = "";
+    let (mut head, mut head_width) = ("", 0);
+    for (at, c) in text.char_indices() {
+        head_width += char_width(c);
+        if head_width > ends / 2 {
+            break;
+        }
+        head = &text[..at + c.len_utf8()];
+    }
+    let (mut tail, mut tail_width) = ("", width(head));
     for (at, c) in text.char_indices().rev() {
-        if width(&text[at..]) > tail_room {
+        tail_width += char_width(c);
+        if tail_width > ends {
             break;
         }
         // What has no width belongs to what is before it.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::args::Global;
 use crate::output::{self, Bar};
 use crate::render::{self, seconds};
-use crate::table;
+use crate::table::{self, Pair};
 use crate::verbs::history::revision;
 
 #[derive(Args)]
@@ -77,31 +77,30 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
     }
 }
 
-fn to_pairs(proof: &Proof) -> Vec<(String, String)> {
+fn to_pairs(proof: &Proof) -> Vec<Pair> {
     let (event, receipt) = (&proof.event, proof.receipt());
     let said = |text: &Option<String>| render::quoted(text.as_deref().unwrap_or("-"));
-    let pair = |name: &str, value: String| (name.to_owned(), value);
     let mut pairs = vec![
-        pair(
+        (
             "receipt",
             format!("event {} ({})", event.number, event.command),
         ),
-        pair("commit", proof.commit.to_string()),
-        pair("signed by", proof.signer.clone()),
-        pair("time", seconds(event.time)),
-        pair("actor", said(&event.actor)),
-        pair("reason", said(&event.reason)),
+        ("commit", proof.commit.to_string()),
+        ("signed by", proof.signer.clone()),
+        ("time", seconds(event.time)),
+        ("actor", said(&event.actor)),
+        ("reason", said(&event.reason)),
     ];
     let earlier = proof.earlier.iter();
-    pairs.extend(earlier.map(|earlier| pair(before(earlier), earlier_text(earlier))));
-    pairs.push(pair(
+    pairs.extend(earlier.map(|earlier| (before(earlier), earlier_text(earlier))));
+    pairs.push((
         "keys",
         format!(
             "epoch {} destroyed, {} in its place; names {} destroyed, {} in its place",
             receipt.epoch.0, receipt.epoch.1, receipt.names.0, receipt.names.1
         ),
     ));
-    pairs.push(pair(
+    pairs.push((
         "tried",
         format!(
             "{} and {} with the keys that are left: none opens",
@@ -110,16 +109,16 @@ fn to_pairs(proof: &Proof) -> Vec<(String, String)> {
         ),
     ));
     for memory in &receipt.memories {
-        pairs.push(pair("memory", memory_text(memory)));
+        pairs.push(("memory", memory_text(memory)));
         let blobs = memory.blobs.iter();
-        pairs.extend(blobs.map(|blob| pair("  version", blob.to_string())));
+        pairs.extend(blobs.map(|blob| ("  version", blob.to_string())));
     }
     if receipt.asked > 0 {
         let said = "records of calls that asked for such a path when nothing was there";
-        pairs.push(pair("still said", format!("{} {said}", receipt.asked)));
+        pairs.push(("still said", format!("{} {said}", receipt.asked)));
     }
     let not_reached = receipt.not_reached.iter();
-    pairs.extend(not_reached.map(|what| pair("not reached", what.clone())));
+    pairs.extend(not_reached.map(|what| ("not reached", what.clone())));
     pairs
 }
 

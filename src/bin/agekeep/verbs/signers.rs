@@ -212,25 +212,26 @@ fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {
         let all: Vec<_> = signers.iter().map(|signer| to_json(signer, now)).collect();
         return output::json(&json!({"schema": "agekeep.signers/1", "signers": all})).map(drop);
     }
-    let mark = |signer: &Signer| match state(signer, now) {
-        "valid" => "",
-        state => state,
-    };
     let line = |signer: &&Signer| {
         let (name, role, key) = (&signer.name, signer.role.as_str(), &signer.fingerprint);
-        let (window, mark) = (window(signer), mark(signer));
+        let window = window(signer);
+        let mark = match state(signer, now) {
+            "valid" => "",
+            state => state,
+        };
         plain(format!("{role:<8} {name:<20} {key} {window} {mark}").trim_end())
     };
     let row = |signer: &&Signer, _: &Screen| {
+        let state = state(signer, now);
         let cells = [
             signer.role.to_string(),
             signer.name.clone(),
-            state(signer, now).to_owned(),
+            state.to_owned(),
             signer.fingerprint.clone(),
             window(signer),
         ];
-        let style = match mark(signer) {
-            "" => Style::Plain,
+        let style = match state {
+            "valid" => Style::Plain,
             _ => Style::Failed,
         };
         ListRow::new(style, cells.into())

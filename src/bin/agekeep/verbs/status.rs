@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::output::{self, Bar, counted};
-use crate::table::{self, Screen};
+use crate::table::{self, Pair, Screen};
 use crate::{environment, render};
 
 #[derive(Args)]
@@ -56,26 +56,25 @@ fn overdue(status: &Status, now: DateTime<Utc>, max: TimeSpan) -> Option<String>
     })
 }
 
-fn to_pairs(status: &Status) -> Vec<(String, String)> {
-    let pair = |name: &str, value: String| (name.to_owned(), value);
+fn to_pairs(status: &Status) -> Vec<Pair> {
     let mut pairs = vec![
-        pair("store", status.path.display().to_string()),
-        pair("id", status.id.to_string()),
-        pair("head", status.head.to_string()),
-        pair(
+        ("store", status.path.display().to_string()),
+        ("id", status.id.to_string()),
+        ("head", status.head.to_string()),
+        (
             "memories",
             format!(
                 "{} ({} bytes of text), {} versions in history",
                 status.memories, status.text_bytes, status.versions
             ),
         ),
-        pair(
+        (
             "events",
             format!("{}, the last {}", status.events, last_event(status)),
         ),
-        pair("history", history(status)),
-        pair("on disk", format!("{} bytes", status.file_bytes)),
-        pair(
+        ("history", history(status)),
+        ("on disk", format!("{} bytes", status.file_bytes)),
+        (
             "sweep",
             format!(
                 "{}, {} expired since, {} holds",
@@ -86,27 +85,27 @@ fn to_pairs(status: &Status) -> Vec<(String, String)> {
         ),
     ];
     if status.trial {
-        pairs.push(pair("trial", render::TRIAL.to_owned()));
+        pairs.push(("trial", render::TRIAL.to_owned()));
     }
     pairs.extend(
         status
             .copy_of
             .iter()
-            .map(|copy| pair("place", copy.to_string())),
+            .map(|copy| ("place", copy.to_string())),
     );
     for member in &status.recipients {
         let who = format!("{} {}", member.name, member.recipient);
-        pairs.push(pair(member.role.as_str(), who));
+        pairs.push((member.role.as_str(), who));
     }
     for signer in &status.signers {
         let (name, role, key) = (&signer.name, signer.role, &signer.key);
-        pairs.push(pair("signer", format!("{name} ({role}) {key}")));
+        pairs.push(("signer", format!("{name} ({role}) {key}")));
     }
     if status.problems.is_empty() {
-        pairs.push(pair("problems", "none found".into()));
+        pairs.push(("problems", "none found".into()));
     }
     let problems = status.problems.iter();
-    pairs.extend(problems.map(|problem| pair("problem", problem.clone())));
+    pairs.extend(problems.map(|problem| ("problem", problem.clone())));
     pairs
 }
 
@@ -214,7 +213,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
     if let Some(screen) = Screen::of(global) {
         let pairs = found.iter().flat_map(|advice| {
             let pairs = [(advice.id, &advice.what), ("  fix", &advice.fix)];
-            pairs.map(|(name, value)| (name.to_owned(), value.clone()))
+            pairs.map(|(name, value)| (name, value.clone()))
         });
         let lines = screen.pairs(&pairs.collect::<Vec<_>>(), 0);
         output::pages(global, lines.into_iter().map(Ok))?;
