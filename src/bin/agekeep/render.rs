@@ -22,6 +22,7 @@ pub(super) const EVENTS: &[Column] = &[
     whole("outcome"),
     main("path"),
     extra("by (claimed)"),
+    extra("signed by"),
     extra("what"),
 ];
 
@@ -44,6 +45,7 @@ pub(super) fn to_row(entry: &Entry, screen: &Screen) -> ListRow {
         event.outcome.as_str().to_owned(),
         shown_paths(event),
         said(&event.actor),
+        said(&entry.signer),
         with_short_ids(&what),
     ];
     let mut below = Vec::new();
