@@ -110,7 +110,7 @@ pub(crate) struct Global {
     /// Show times in full, in UTC, also on a terminal
     #[arg(long, global = true)]
     pub(crate) utc: bool,
-    /// Show the details of each row of a list, also on a terminal
+    /// Show below each row of a list what did not fit on the terminal, and more of each event
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
     /// Do not start a pager
