@@ -59,6 +59,7 @@ const LISTS: &[&[&str]] = &[
     &["expire", "--dry-run"],
     &["status"],
     &["doctor"],
+    &["rules", "list"],
 ];
 
 fn home() -> Home {

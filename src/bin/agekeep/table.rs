@@ -18,6 +18,8 @@ const GAP: usize = 2;
 const MAIN_WIDTH_MIN: usize = 24;
 /// The fewest columns for what may be left out.
 const EXTRA_WIDTH_MIN: usize = 12;
+/// The fewest columns for a name before its value, in a pipe.
+const NAME_WIDTH_MIN: usize = 11;
 /// What is on a line below its row begins here.
 const INDENT: usize = 4;
 
@@ -120,7 +122,9 @@ pub(super) fn print<T>(
 pub(super) fn print_pairs(global: &Global, pairs: &[Pair]) -> Result<()> {
     let lines: Vec<StyledLine> = match Screen::of(global) {
         None => {
-            let line = |(name, value): &Pair| plain(&format!("{name:<11} {value}"));
+            let names = pairs.iter().map(|(name, _)| width(name));
+            let wide = names.max().unwrap_or_default().max(NAME_WIDTH_MIN);
+            let line = |(name, value): &Pair| plain(&format!("{name:<wide$} {value}"));
             pairs.iter().map(line).collect()
         }
         Some(screen) => screen.pairs(pairs, 0),

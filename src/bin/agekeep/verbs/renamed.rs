@@ -78,7 +78,7 @@ pub(crate) fn run_redact(global: &Global, verb: &RenamedRedact) -> Result<u8> {
     match verb {
         RenamedRedact::Rules => {
             is_called_now("redact rules", "rules list");
-            rules::list(global.json)
+            rules::list(global)
         }
         RenamedRedact::Test(args) => {
             is_called_now("redact test", "rules test");

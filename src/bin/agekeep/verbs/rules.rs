@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 use crate::args::Global;
 use crate::input::{Line, next_line, reader};
 use crate::output;
+use crate::table;
 use crate::terminal;
 use crate::verbs::policy::{self, PolicyFiles};
 
@@ -58,7 +59,7 @@ struct Sample {
 
 pub(crate) fn run(global: &Global, verb: &RulesVerb) -> Result<u8> {
     match verb {
-        RulesVerb::List => list(global.json),
+        RulesVerb::List => list(global),
         RulesVerb::Test(args) => try_on_input(global, args),
         RulesVerb::Check { file } => check(file, global.json),
         RulesVerb::Fingerprint => fingerprint(global),
@@ -128,15 +129,17 @@ pub(crate) fn fingerprint(global: &Global) -> Result<u8> {
     Ok(0)
 }
 
-pub(crate) fn list(as_json: bool) -> Result<u8> {
-    for rule in redact::built_in() {
-        if as_json {
+pub(crate) fn list(global: &Global) -> Result<u8> {
+    if global.json {
+        for rule in redact::built_in() {
             if !output::json(&rule_json(rule))? {
                 break;
             }
-        } else {
-            output::line(&format!("{:<28} {}", rule.kind, rule.what))?;
         }
+    } else {
+        let rules = redact::built_in();
+        let pairs: Vec<table::Pair> = rules.map(|rule| (rule.kind, rule.what.into())).collect();
+        table::print_pairs(global, &pairs)?;
     }
     Ok(0)
 }
