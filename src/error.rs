@@ -453,8 +453,8 @@ impl Error {
                 ahead: false,
                 ..
             } => format!(
-                "move the branch back with `git update-ref refs/heads/main {expected}`: another \
-                 program moved it"
+                "move the branch back with `git -C STORE update-ref refs/heads/main {expected}`, \
+                 where STORE is the store's folder: another program moved it"
             ),
             Self::Ambiguous { candidates, .. } => {
                 format!(
@@ -550,7 +550,8 @@ impl Error {
             }
             Self::NoRevision { .. } => {
                 "give a commit id, HEAD~N, an event number as `agekeep log` shows it, or a time: \
-                 @2026-11-01T09:00Z, 2h ago, yesterday; `agekeep help revisions` says more"
+                 @2026-11-01T09:00Z, 2h ago, yesterday; a file in it is REV:PATH, such as \
+                 HEAD:notes.md; `agekeep help revisions` says more"
             }
             Self::NothingToUndo { .. } => {
                 "`agekeep log` lists the events, and `agekeep show` shows what one changed"
@@ -563,10 +564,10 @@ impl Error {
                 "run the command with --dry-run again, read the new plan, and give its digest"
             }
             Self::Policy { line: None, .. } => {
-                "run `agekeep policy get` to see every key with its value; docs/format.md lists what \
-                 each may be"
+                "run `agekeep policy get` to see every key with its value; `agekeep help policy` \
+                 says how values are written"
             }
-            Self::Policy { .. } => "correct the line; docs/format.md lists every key",
+            Self::Policy { .. } => "correct the line; `agekeep policy get` lists every key",
             Self::PolicyChanged => {
                 "run `agekeep policy get` to see the present policy, and edit \
                                     that"

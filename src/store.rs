@@ -154,6 +154,9 @@ struct Ledger {
     packing: Packing,
     /// SHA-256 of the newest commit object, for the `Chain` of the next commit.
     chain: Digest,
+    /// The event in which opening the store finished erasures that others began, and how many
+    /// memories it was.
+    finished: Option<(u64, usize)>,
 }
 
 impl Store {
@@ -173,10 +176,17 @@ impl Store {
         let (mut store, lock, ()) = Self::open_checked(root, keys, clock, check)?;
         check_keyring(&store)?;
         // If this fails, those keys are still not used.
-        drop(finish_pending_erasures(&mut store));
+        store.ledger.finished = finish_pending_erasures(&mut store).ok().flatten();
         record_head(&mut store);
         drop(lock);
         Ok(store)
+    }
+
+    /// Returns the event in which opening the store destroyed keys of memories that others had
+    /// marked for erasure, and the number of those memories; `None` if there were none.
+    #[must_use]
+    pub fn finished_erasures(&self) -> Option<(u64, usize)> {
+        self.ledger.finished
     }
 
     /// Tells whether a process holds the lock on the store at `root` now.
@@ -259,6 +269,7 @@ impl Store {
             pinning,
             packing: Packing::default(),
             chain: Digest::of(b""),
+            finished: None,
         };
         let mut store = Self { state, ledger };
         catch_up(&mut store)?;

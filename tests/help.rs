@@ -367,6 +367,10 @@ fn a_mistyped_word_is_told_the_nearest() {
         assert!(said.contains(word), "{args:?}: {said}");
         assert_eq!(stdout(&output), "", "{args:?}");
     }
+    let output = home.run(&["help", "xyzzy"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("topics: revisions paths policy"), "{said}");
     help(&home, &["view", "--actor", "olga", "--session", "s-night"]);
     for (args, word) in [
         (["log", "--actor", "olg"], "olga"),

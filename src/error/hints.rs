@@ -25,8 +25,7 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
             "name another address or port; port 0 is any that is free"
         }
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            "check how its path is written, because no such file is there; nothing acknowledged \
-             was lost"
+            "check how its path is written: no such file is there"
         }
         io::ErrorKind::IsADirectory => "name a file: it is a folder",
         _ => "check the disk and try again; nothing acknowledged was lost",
@@ -34,7 +33,7 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 }
 
 /// The arguments that have forms of their own, by their names in errors, and those forms.
-const FORMS: [(&str, &str); 15] = [
+const FORMS: [(&str, &str); 20] = [
     (
         "the configuration file",
         "correct it or move it away; `agekeep config` then shows each value and where it comes from",
@@ -92,6 +91,25 @@ const FORMS: [(&str, &str); 15] = [
         "see the events with their paths, actors and sessions with `agekeep log`; nothing was \
          changed",
     ),
+    (
+        "a hold without a reason",
+        "give the reason, such as --reason 'case 17'",
+    ),
+    (
+        "what to redact",
+        "give a revision and a path, such as HEAD:notes.md; `agekeep rules test` tries the rules on \
+         a text",
+    ),
+    (
+        "a restore without a moment",
+        "`agekeep log` with the path shows the events; `agekeep restore PATH --from 12` brings back \
+         the file as it was after event 12",
+    ),
+    (
+        "--max-age",
+        "give a number with its unit: 30m, 26h, 7d or 2w",
+    ),
+    ("the outcome", "give ok, error or denied"),
     (
         "an erasure without a reason",
         "give the reason, such as --reason 'request 4711'; nothing was changed",

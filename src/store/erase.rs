@@ -492,7 +492,8 @@ fn redacted_text(
             path: memory.path.as_str().to_owned(),
             when: "that looks like a secret, in any version: nothing was changed".into(),
             hint: format!(
-                "`agekeep erase {id} --history` destroys its earlier versions all the same"
+                "`agekeep erase {id} --history` destroys its earlier versions all the same; \
+                 `agekeep rules test` shows what the rules find in a text"
             ),
         });
     }

@@ -125,7 +125,7 @@ impl Store {
             if unexpired.at(path).is_some() || unexpired.is_directory(path) {
                 return Err(Error::Invalid {
                     what: "a restore without a moment",
-                    why: "it was not deleted; name the revision to restore with --from".into(),
+                    why: "a memory is there now; say which moment to restore with --from".into(),
                 });
             }
             let newest = timeline(&store.state).len() - 1;

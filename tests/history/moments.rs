@@ -76,7 +76,13 @@ fn a_path_is_the_memory_that_was_there_then() {
     let said = story.fails(4, &["view", "--at", "7", "/memories/n.md"]);
     has(&said, &["hint: something was there at another time"]);
     let said = story.fails(4, &["view", "--at", "7", "/memories/never"]);
-    has(&said, &["hint: `agekeep view --at REV /memories`"]);
+    has(
+        &said,
+        &[
+            "hint: `agekeep view --at 7 /memories` lists what was there",
+            "`agekeep log --command erase` lists the erasures",
+        ],
+    );
     has(
         &story.ok(&["view", "--at", "1", "-L", "2:3", "/memories/n.md"]),
         &["     2\ttwo\n     3\tthree"],

@@ -135,10 +135,14 @@ fn one_memory_gets_a_time_of_its_own() {
     let said = expire_at(&home, &id, "2027-02-01T10:30Z");
     assert!(said.contains("already; nothing was recorded"), "{said}");
     assert_eq!(events(&home), 5);
+    // A length of time counts from now.
+    let said = expire_at(&home, "/memories/a.md", "2w");
+    assert!(said.contains("expires at 2026-12-05T12:00:00Z"), "{said}");
+    expire_at(&home, &id, "2027-02-01T10:30Z");
     let said = expire_at(&home, "/memories/a.md", "never");
     assert_eq!(
         said,
-        "/memories/a.md has no expiry time of its own (event 5).\n"
+        "/memories/a.md has no expiry time of its own (event 7).\n"
     );
     assert_eq!(rules(&home), value!([other]));
     let said = expire_at(&home, "/memories/a.md", "never");
@@ -218,7 +222,7 @@ fn what_cannot_be_given_a_time() {
         (&id, "2026-11-20", 2, "which is in the past"),
         (
             &id,
-            "30d",
+            "30d ago",
             2,
             "which is in the past; give a future time, such as 2026-12-21",
         ),

@@ -171,7 +171,7 @@ fn a_person_brings_it_back() {
     assert_eq!(scene.done(&day(80), &["read", "a.md"]), "old text\n");
     has(
         &scene.refused(&day(80), 2, &["restore", PATH]),
-        &["it was not deleted"],
+        &["a memory is there now"],
     );
     scene.done(&day(200), &["expire"]);
     let event = scene.newest(&day(200))["event"].to_string();

@@ -1,6 +1,7 @@
 //! Separation of duties: who sweeps has no key to content, and who has one completes the erasure.
 
 use crate::retention::scene::{Scene, day, has, list};
+use crate::support::stderr;
 
 const POLICY: &str = "[expiration]\nunaccessed_for = \"90d\"\nthen = \"erase\"\n";
 
@@ -256,7 +257,15 @@ impl Scene {
     /// The next command of a reader who may write completes what is marked.
     fn refused_but_recorded(&self, why: &str) {
         let before = self.events();
-        self.done(&day(5), &["view", "/memories/b.md"]);
+        let output = self.run_as("owner", &day(5), &["view", "/memories/b.md"]);
+        assert!(output.status.success(), "{why}");
         assert_eq!(self.events(), before + 2, "{why}");
+        // Whoever completes it is told.
+        let note = format!("note: event {before} finished an erasure");
+        assert!(
+            stderr(&output).contains(&note),
+            "{why}: {}",
+            stderr(&output)
+        );
     }
 }

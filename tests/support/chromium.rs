@@ -105,7 +105,7 @@ impl Chromium {
     pub(crate) fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.sent += 1;
         let mut message = json!({"id": self.sent, "method": method, "params": parameters});
-        if !self.page.is_empty() {
+        if !self.page.is_empty() && !method.starts_with("Browser.") {
             message["sessionId"] = self.page.clone().into();
         }
         let message = format!("{message}\0");
@@ -172,7 +172,8 @@ impl Chromium {
     pub(crate) fn wait_until_loaded(&mut self) {
         let begun = Instant::now();
         while !self.loaded {
-            self.call("Runtime.evaluate", &json!({"expression": "1"}));
+            // What is asked of the page itself fails if that goes away meanwhile.
+            self.call("Browser.getVersion", &json!({}));
             std::thread::sleep(Duration::from_millis(5));
             assert!(
                 begun.elapsed() < Duration::from_secs(LOAD_SECONDS_MAX),

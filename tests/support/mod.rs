@@ -251,6 +251,7 @@ pub(crate) fn complaints(output: &Output) -> String {
     lines
         .filter(|line| !line.starts_with("note: first use of the store "))
         .filter(|line| !line.starts_with("note: a store for trials"))
+        .filter(|line| !line.contains(" finished an erasure that was begun before"))
         .collect()
 }
 

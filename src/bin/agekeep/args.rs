@@ -10,7 +10,7 @@ use agekeep::event::Context;
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::ROOT;
 use agekeep::store::{Clock, Keys, Store};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 #[cfg(feature = "http")]
@@ -116,9 +116,9 @@ pub(crate) struct Global {
     /// Do not start a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
-    /// Use this time (RFC 3339) instead of the machine's clock, in dry runs and explanations. Only
+    /// Use this time (RFC 3339, or a date) instead of the machine's clock, in dry runs and explanations. Only
     /// a store made by `init --trial` records it
-    #[arg(long, global = true, value_name = "TIME")]
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_now)]
     pub(crate) now: Option<DateTime<Utc>>,
     /// Whether nobody is asked anything, also where there is a terminal.
     #[arg(skip)]
@@ -368,6 +368,16 @@ fn carry_out(mut global: Global, verb: Verb, line: &ArgMatches) -> Result<u8> {
     }
 }
 
+/// Parses an RFC 3339 time, or a date.
+fn parse_now(text: &str) -> Result<DateTime<Utc>, String> {
+    let date = text.parse::<NaiveDate>();
+    let midnight = date
+        .ok()
+        .map(|date| date.and_time(NaiveTime::MIN).and_utc());
+    let time = text.parse().ok().or(midnight);
+    time.ok_or_else(|| "it is neither RFC 3339 (2026-11-01T09:00Z) nor a date".into())
+}
+
 /// Answers a command line that does not parse, or that asks for help.
 pub(crate) fn misused(error: &clap::Error) -> u8 {
     use clap::error::ErrorKind::{
@@ -451,6 +461,18 @@ impl Global {
         }
         let store = Store::open(path, keys, self.clock())?;
         self.introduce(&store);
+        if let Some((event, count)) = store.finished_erasures().filter(|_| !self.quiet) {
+            let keys = match count {
+                0 => String::new(),
+                _ => format!(
+                    ": the keys of {} are gone",
+                    output::counted(count as u64, "memory")
+                ),
+            };
+            output::note(&format!(
+                "note: event {event} finished an erasure that was begun before{keys}"
+            ));
+        }
         Ok(protected(store))
     }
 

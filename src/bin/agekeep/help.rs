@@ -121,7 +121,17 @@ fn of_verb(global: &Global, words: &[&str]) -> u8 {
                 output::usage(&said, global.json);
                 USAGE
             }
-            [] => misused(&error),
+            [] if error.to_string().contains("tip:") => misused(&error),
+            [] => {
+                let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
+                let said = format!(
+                    "error: no verb and no topic is called '{word}'\n\n  topics: {} {OPTIONS}\n\n\
+                     For more information, try 'agekeep --help'.",
+                    topics.join(" ")
+                );
+                output::usage(&said, global.json);
+                USAGE
+            }
         },
         _ => misused(&error),
     }

@@ -89,13 +89,14 @@ pub(super) fn close_to_others() -> Result<()> {
 
 /// Prints an answer that is an error, in the contract's words, and marks it as an error if they do
 /// not.
-pub(super) fn refusal(content: &str) {
+pub(super) fn refusal(content: &str, hint: Option<&str>) {
     let mark = if content.starts_with("Error: ") {
         ""
     } else {
         "error: "
     };
-    complain(&format!("{mark}{content}"));
+    let hint = hint.map(|hint| format!("\nhint: {hint}"));
+    complain(&format!("{mark}{content}{}", hint.unwrap_or_default()));
 }
 
 /// Prints an error and its hint. Both may repeat what the user typed, so what a built-in rule takes

@@ -186,12 +186,13 @@ const REASON: &str = "completes what was begun: the keys of memories marked for 
                       of erased memories that an older keyring had brought back";
 
 /// Finishes pending erasures, if this process may. Until that is done, keys that an older keyring
-/// brought back are not used. Requires the store's lock, before anything is read.
-pub(in crate::store) fn finish_pending_erasures(store: &mut Store) -> Result<()> {
+/// brought back are not used. Requires the store's lock, before anything is read. Returns the event
+/// and the number of memories, if there were any.
+pub(in crate::store) fn finish_pending_erasures(store: &mut Store) -> Result<Option<(u64, usize)>> {
     let erased = store.state.catalog.erased;
     let is_old = erased.is_some_and(|numbers| store.ledger.keyring.is_before(numbers));
     if store.state.catalog.marked.is_empty() && !is_old {
-        return Ok(());
+        return Ok(None);
     }
     load_timeline(store)?;
     let mut after: HashMap<MemoryId, u64> = HashMap::new();
@@ -211,7 +212,7 @@ pub(in crate::store) fn finish_pending_erasures(store: &mut Store) -> Result<()>
     }
     let shut: HashSet<MemoryId> = after.keys().copied().collect();
     if may_finish_erasures(store).is_err() {
-        return forget_paths(store, &shut);
+        return forget_paths(store, &shut).map(|()| None);
     }
     for (id, event) in &store.state.catalog.marked {
         let is_gone = store.state.catalog.memory(*id).is_none();
@@ -220,8 +221,9 @@ pub(in crate::store) fn finish_pending_erasures(store: &mut Store) -> Result<()>
         }
     }
     if after.is_empty() && !is_old {
-        return Ok(());
+        return Ok(None);
     }
+    let count = after.len();
     let mut ids: Vec<MemoryId> = after.keys().copied().collect();
     ids.sort();
     let touch =
@@ -248,7 +250,7 @@ pub(in crate::store) fn finish_pending_erasures(store: &mut Store) -> Result<()>
     if done.is_err() {
         forget_paths(store, &shut)?;
     }
-    done.map(drop)
+    done.map(|done| Some((done.0.event, count)))
 }
 
 /// Checks that this process may finish an erasure. A role that may not begin one may still suffice.

@@ -451,7 +451,11 @@ pub(in crate::store) fn not_there(path: &MemoryPath, at: Moment, known: &Timelin
     let shown = path.as_str().to_owned();
     let time = known.time(at.event).map(seconds).unwrap_or_default();
     let hint = if known.ever_within(path).is_empty() {
-        "`agekeep view --at REV /memories` lists what was there".into()
+        format!(
+            "`agekeep view --at {} /memories` lists what was there; an erased memory leaves no \
+             path, and `agekeep log --command erase` lists the erasures",
+            at.event
+        )
     } else {
         "something was there at another time: `agekeep log` with this path shows when".to_owned()
     };

@@ -292,7 +292,7 @@ impl Template {
             };
             let answer = store.execute(&create, &context)?;
             if answer.is_error() {
-                output::refusal(answer.content.as_str());
+                output::refusal(answer.content.as_str(), None);
                 return Ok(answer.refusal);
             }
         }

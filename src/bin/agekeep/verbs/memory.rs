@@ -46,7 +46,7 @@ pub(crate) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
             "meta": answer.meta,
         }))?;
     } else if answer.is_error() {
-        output::refusal(text);
+        output::refusal(text, answer.refusal.and_then(hint));
     } else if verb.is_raw() {
         output::text(text)?;
     } else if let Some(screen) = Screen::of(global).filter(|_| is_listing(&command, text)) {
@@ -55,6 +55,24 @@ pub(crate) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
         output::line(text)?;
     }
     Ok(answer.refusal.map_or(0, Refusal::exit_code))
+}
+
+/// Returns advice to a person whose command was refused. The refusal itself is worded for agents.
+fn hint(refusal: Refusal) -> Option<&'static str> {
+    Some(match refusal {
+        Refusal::Failed => "`agekeep view` shows the file with its line numbers",
+        Refusal::NotFound => {
+            "`agekeep view` lists what is there, and `agekeep log` with the path what was there"
+        }
+        Refusal::Exists => {
+            "`agekeep write` replaces a file, and `agekeep edit` changes a part of it"
+        }
+        Refusal::Precondition => "somebody changed the file: read it again, then repeat the change",
+        Refusal::Denied => "`agekeep help paths` says what a path may be",
+        Refusal::Secret => "leave the secret out; `agekeep rules test` shows what the rules find",
+        Refusal::Limit => "`agekeep policy get` shows the limits",
+        _ => return None,
+    })
 }
 
 const ENTRIES: &[Column] = &[number("size"), table::main("path")];

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
+use agekeep::policy::expiration::TimeSpan;
 use agekeep::policy::key::{PolicyKey, toml_text};
 use agekeep::policy::{POLICY_BYTES_MAX, Policy};
 use agekeep::redact;
@@ -260,12 +261,16 @@ fn expire_at(global: &Global, args: &ExpireAt) -> Result<()> {
     output::line(&sentence(&args.memory, at, &change))
 }
 
-/// Parses a time that is still to come; `None` for `never`.
+/// Parses a time that is still to come, or how long it is until then; `None` for `never`.
 fn time(text: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
     if text == "never" {
         return Ok(None);
     }
-    let time = parse_time(text, now)?;
+    let later = text.parse::<TimeSpan>().ok().and_then(|span| {
+        let span = chrono::TimeDelta::try_seconds(span.seconds())?;
+        now.checked_add_signed(span)
+    });
+    let time = later.map_or_else(|| parse_time(text, now), Ok)?;
     if time > now {
         return Ok(Some(time));
     }

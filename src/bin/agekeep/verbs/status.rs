@@ -51,8 +51,12 @@ fn overdue(status: &Status, now: DateTime<Utc>, max: TimeSpan) -> Option<String>
     // A sweep in the future is no proof that one ran lately.
     let age = (now - last).num_seconds();
     (age > max.seconds() || age < -60).then(|| {
-        let last = last.to_rfc3339_opts(SecondsFormat::Secs, true);
-        format!("the last sweep ran at {last}, more than {max} ago")
+        let at = last.to_rfc3339_opts(SecondsFormat::Secs, true);
+        if last > now {
+            format!("the last sweep has the time {at}, which is still to come: check the clock")
+        } else {
+            format!("the last sweep ran at {at}, more than {max} ago")
+        }
     })
 }
 
