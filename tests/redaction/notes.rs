@@ -18,20 +18,22 @@ struct Note {
 }
 
 /// The file, how many secrets of a hundred go at least, and how many honest texts change at most.
-const FILES: [(&str, usize, usize); 13] = [
-    ("english-read", 83, 0),
-    ("english-held-back", 58, 8),
-    ("languages-read", 88, 0),
-    ("languages-held-back", 63, 3),
+const FILES: [(&str, usize, usize); 15] = [
+    ("english-read", 86, 0),
+    ("english-held-back", 61, 4),
+    ("languages-read", 91, 1),
+    ("languages-held-back", 67, 7),
     ("settings-read", 98, 0),
-    ("settings-held-back", 83, 6),
-    ("plain-english-read", 94, 0),
-    ("plain-english-held-back", 89, 0),
+    ("settings-held-back", 83, 7),
+    ("plain-english-read", 95, 0),
+    ("plain-english-held-back", 86, 0),
     ("plain-languages-read", 100, 0),
-    ("plain-languages-held-back", 90, 1),
-    ("plain-mixed-held-back", 92, 3),
-    ("plain-mixed-2-held-back", 93, 2),
-    ("plain-mixed-3-held-back", 86, 1),
+    ("plain-languages-held-back", 92, 2),
+    ("plain-mixed-held-back", 91, 2),
+    ("plain-mixed-2-held-back", 92, 1),
+    ("plain-mixed-3-held-back", 89, 4),
+    ("plain-mixed-4-held-back", 85, 3),
+    ("plain-mixed-5-held-back", 91, 5),
 ];
 
 #[test]

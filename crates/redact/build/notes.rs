@@ -1,4 +1,4 @@
-//! Tables of `vocabulary.txt` and `points.txt`, for the build script.
+//! Tables of `vocabulary.txt`, `common.txt` and `points.txt`, for the build script.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ const LABEL_BYTES_MIN: usize = 3;
 const HEAD_BITS: u32 = 14;
 
 /// The kinds of features, in the order of `Kind` in `weigh.rs`.
-pub(crate) const KINDS: [&str; 32] = [
+pub(crate) const KINDS: [&str; 38] = [
     "always",
     "group",
     "length",
@@ -58,6 +58,12 @@ pub(crate) const KINDS: [&str; 32] = [
     "repeated",
     "refers",
     "itself",
+    "marks-behind",
+    "marks-around",
+    "common",
+    "common-marks",
+    "pair",
+    "nearest-word",
 ];
 /// The kinds whose first number is a class.
 pub(crate) const OF_CLASS: [&str; 6] = [
@@ -107,7 +113,7 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Writes both tables.
+/// Writes the tables.
 pub(crate) fn write(folder: &Path) -> Result<(), String> {
     let place = env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?;
     let read = |name: &str| {
@@ -121,6 +127,7 @@ pub(crate) fn write(folder: &Path) -> Result<(), String> {
         fs::write(Path::new(&place).join(name), table).map_err(|e| e.to_string())
     };
     write("vocabulary.rs", table_of_words(&vocabulary)?)?;
+    write("common.rs", table_of_common_words(&read("common.txt")?))?;
     write("points.rs", points)
 }
 
@@ -170,7 +177,9 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     for (class, (name, words)) in vocabulary.0.iter().enumerate() {
         for entry in words {
             let bare = entry.trim_start_matches('~').trim_end_matches('.');
-            if LABELS.contains(name) && bare.len() >= LABEL_BYTES_MIN {
+            // One English word of this class stands in every documentation: `key`, `token`.
+            let is_secret = *name == "secret" && !bare.bytes().all(|b| b.is_ascii_alphabetic());
+            if (LABELS.contains(name) || is_secret) && bare.len() >= LABEL_BYTES_MIN {
                 labels.insert(bare);
             }
             if bare.contains(' ') {
@@ -214,6 +223,15 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
         1,
     );
     Ok(text)
+}
+
+/// Returns the sorted hashes of common words.
+fn table_of_common_words(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let words: BTreeSet<u32> = lines
+        .flat_map(|line| line.split(' ').map(hash::of))
+        .collect();
+    array("COMMON", "u32", words.iter())
 }
 
 /// Reads a row of `points.txt`: the kind, three numbers, and the points. The first number may be a

@@ -24,6 +24,8 @@ const LABEL_BYTES_MAX: usize = 120;
 const DISTINCT_MIN: usize = 4;
 /// Shortest and longest word of the list, in bytes.
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 3..=8;
+/// Shortest and longest word of a list in another language, in characters.
+const PLAIN_CHARS: std::ops::RangeInclusive<usize> = 3..=12;
 
 /// Finds phrases whose checksum holds.
 pub(super) fn scan(text: &[u8], found: &mut Vec<Span>) {
@@ -45,7 +47,7 @@ pub(super) fn scan(text: &[u8], found: &mut Vec<Span>) {
 /// Finds the phrase behind a label, whether its checksum holds or not.
 pub(super) fn labelled(text: &[u8], at: usize, found: &mut Vec<Span>) {
     let mut read = at;
-    if let Some(words) = listed(text, at, &mut read).or_else(|| mostly_listed(text, at)) {
+    if let Some(words) = listed(text, at, &mut read).or_else(|| unlisted(text, at)) {
         report(text, &words, found);
     } else if read > at {
         // A long run of listed words is read once, however many labels are in it.
@@ -92,40 +94,53 @@ fn listed(text: &[u8], at: usize, read: &mut usize) -> Option<Vec<Range<usize>>>
 }
 
 /// Returns the words behind a label, from a mark or a line break on, if most of them are on the
-/// list: people mistype, and wallets have lists of their own. The words must be as many as a phrase
-/// has, on one line, and nothing may go on behind them.
-fn mostly_listed(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
+/// list, or if a line ends behind them: people mistype, and wallets have lists of their own, in many
+/// languages. The words must be as many as a phrase has, and on one line.
+fn unlisted(text: &[u8], at: usize) -> Option<Vec<Range<usize>>> {
     let limit = text.len().min(at + LABEL_BYTES_MAX);
     let begins = |mark: &usize| b":=-)\"'\n".contains(&text[*mark]);
     (at..limit).filter(begins).find_map(|mark| {
-        let first = next_word(text, mark, limit)?;
-        let words = plain_words(text, first);
+        let (words, ends) = plain_words(text, mark + 1);
         let listed = words
             .iter()
             .filter(|word| is_listed(&text[(*word).clone()]));
         let most = listed.count() * 4 >= words.len() * 3;
-        (LENGTHS.contains(&words.len()) && most && is_real(text, &words)).then_some(words)
+        (LENGTHS.contains(&words.len()) && (most || ends) && is_real(text, &words)).then_some(words)
     })
 }
 
-/// Returns a word and the lower-case words behind it, with blanks or commas between them.
-fn plain_words(text: &[u8], first: Range<usize>) -> Vec<Range<usize>> {
-    let mut words = vec![first];
-    while words.len() <= LENGTHS[0] {
-        let end = words[words.len() - 1].end;
-        let limit = text.len().min(end + BETWEEN_BYTES_MAX);
-        let next = next_word(text, end, limit).filter(|next| {
-            let between = text[end..next.start]
-                .iter()
-                .all(|b| matches!(b, b' ' | b','));
-            between && text[next.clone()].iter().all(u8::is_ascii_lowercase)
-        });
-        match next.filter(|next| WORD_BYTES.contains(&next.len())) {
-            Some(next) => words.push(next),
-            None => break,
+/// Returns the words in lower case from `at` on, with blanks or commas between them, and whether
+/// their line ends there. A sentence of so many words has shorter ones, and is none of these.
+fn plain_words(text: &[u8], at: usize) -> (Vec<Range<usize>>, bool) {
+    let most = text.len().min(at + (LENGTHS[0] + 1) * BETWEEN_BYTES_MAX);
+    let line = text[at..most].split(|b| *b == b'\n').next();
+    let line = match std::str::from_utf8(line.unwrap_or_default()) {
+        Ok(line) => line,
+        // A character is cut in two where the reading ends.
+        Err(fault) => std::str::from_utf8(&text[at..at + fault.valid_up_to()]).unwrap_or_default(),
+    };
+    let mut words = Vec::new();
+    let mut from = line.len()
+        - line
+            .trim_start_matches([' ', '"', '\'', '«', '„', '“'])
+            .len();
+    loop {
+        let word = &line[from..];
+        let letters = word.find(|c: char| !c.is_lowercase()).unwrap_or(word.len());
+        if !PLAIN_CHARS.contains(&word[..letters].chars().count()) || words.len() > LENGTHS[0] {
+            return (words, false);
         }
+        words.push(at + from..at + from + letters);
+        let rest = &word[letters..];
+        let next = rest.trim_start_matches([' ', ',']);
+        if next
+            .trim_start_matches(['.', '"', '\'', '»', '“', '”', '\r'])
+            .is_empty()
+        {
+            return (words, true);
+        }
+        from = line.len() - next.len();
     }
-    words
 }
 
 /// Reports a phrase as one span for each of its lines.
@@ -377,6 +392,20 @@ mod tests {
         assert_eq!(behind(&format!("seed: {other}.")), [other]);
         let prose = "seed phrase must never be stored here because other people can read this file";
         assert!(behind(prose).is_empty());
+        // Words of a list in another language end their line, and are as many as a phrase has.
+        let french = "cactus rivière olive tambour neige poivre lundi falaise voisin sucre tunnel";
+        let whole = format!("{french} horloge");
+        assert_eq!(
+            behind(&format!("seed (vieille clé) :\n{whole}\n")),
+            [whole.clone()]
+        );
+        for text in [
+            french.to_owned(),
+            format!("{whole} et"),
+            format!("{whole} (ancien)"),
+        ] {
+            assert!(behind(&format!("seed : {text}\n")).is_empty(), "{text}");
+        }
     }
 
     #[test]

@@ -269,8 +269,14 @@ impl Redactor {
                 lines.push_str(line);
             }
         }
-        let spans = self.spans(&lines, path)?;
-        Ok(spans.into_iter().next().map(|span| span.kind))
+        // The words of a name are weighed only where it is a sentence: `ssh/11-27-incident.md` names a
+        // topic and a date, and there is nothing around them that would tell.
+        let is_sentence = path.contains(' ');
+        let spans = self.spans_of(&lines, path, is_sentence)?;
+        // No name holds a list of codes: `11-02-backup-codes-7.md` is a day, a topic and a number.
+        let is_list = |span: &Span| !is_sentence && span.kind.as_str() == "recovery-code";
+        let found = spans.into_iter().find(|span| !is_list(span));
+        Ok(found.map(|span| span.kind))
     }
 
     /// Returns the fingerprint of a value for the `allow` list of the policy.
@@ -305,6 +311,11 @@ impl Redactor {
 
     /// Finds the secrets in a text, in order and without overlaps.
     fn spans(&self, text: &str, path: &str) -> Result<Vec<Span>, Withheld> {
+        self.spans_of(text, path, true)
+    }
+
+    /// Finds the secrets of a text, with or without the words that only weigh like one.
+    fn spans_of(&self, text: &str, path: &str, weighs: bool) -> Result<Vec<Span>, Withheld> {
         let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
         for marker in span::find(&bytes, |kind| self.knows(kind)) {
             bytes[marker].fill(span::BLANK);
@@ -317,6 +328,7 @@ impl Redactor {
             gitleaks: self.0.gitleaks.as_ref(),
             switches: &self.0.switches,
             path,
+            weighs,
         };
         let found = scan.of(&bytes, &mut budget);
         let mut spans = found.map_err(|_| Withheld::Unfinished)?;

@@ -54,6 +54,8 @@ pub(super) struct Scan<'a> {
     pub(super) switches: &'a Switches,
     /// The path of the text, for rules that ask.
     pub(super) path: &'a str,
+    /// True to weigh words too, which takes sentences to tell.
+    pub(super) weighs: bool,
 }
 
 impl Scan<'_> {
@@ -67,7 +69,9 @@ impl Scan<'_> {
         }
         self.views(text, budget, &mut found, DEPTH_MAX)?;
         // Once, and last: the other findings say best what stands around a word.
-        notes::scan(text, &labels, &mut found);
+        if self.weighs {
+            notes::scan(text, &labels, &mut found);
+        }
         found.retain(|span| !self.switches.off.contains(&span.kind));
         repeats(text, &mut found);
         Ok(found)

@@ -127,6 +127,7 @@ fn scan(text: &[u8], budget: &mut Budget) -> Result<Vec<Span>, OverBudget> {
         gitleaks: None,
         switches: &switches,
         path: "",
+        weighs: true,
     };
     scan.of(text, budget)
 }

@@ -352,7 +352,7 @@ fn is_code(line: &str) -> bool {
                 | b"\\n"
                 | b"[^"
                 | b".*"
-        ) || w[1] == b'(' && (w[0].is_ascii_alphanumeric() || w[0] == b'_')
+        )
     };
     // An option of a program: ` -u`, ` --password`.
     let option = |w: &[u8]| {
@@ -371,8 +371,22 @@ fn is_code(line: &str) -> bool {
         || bytes.starts_with(b"\"") && bytes.ends_with(b",")
         || is_setting(bytes)
         || bytes.windows(2).any(pair)
+        || has_call(bytes)
         || bytes.windows(3).any(quotes)
         || bytes.windows(4).any(option)
+}
+
+/// Tells whether a function is called: `len(x)`. In `Haushalt(26)plan` and `vK!3s8(Lq^d`, none is.
+fn has_call(line: &[u8]) -> bool {
+    memchr::memchr_iter(b'(', line).any(|open| {
+        let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+        let name = line[..open].iter().rev().take_while(|b| is_name(b)).count();
+        let begins = line[open - name..open].first();
+        let inside = line[open + 1..].iter().take_while(|b| is_name(b)).count();
+        let rest = &line[open + 1 + inside..];
+        let goes_on = rest.first() == Some(&b')') && rest.get(1).is_some_and(is_name);
+        begins.is_some_and(|b| !b.is_ascii_digit()) && !goes_on
+    })
 }
 
 /// Tells whether a line assigns to a name of a program: `db_password = …`, `spring.mail.user: …`.

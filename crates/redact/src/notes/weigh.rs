@@ -28,6 +28,20 @@ const BEFORE: u16 = marks::COLON
     | marks::DOTS
     | marks::START
     | marks::TIGHT;
+/// Marks behind a word that count.
+const BEHIND: u16 = marks::COLON
+    | marks::EQUALS
+    | marks::DASH
+    | marks::SLASH
+    | marks::COMMA
+    | marks::OPEN
+    | marks::CLOSE
+    | marks::QUOTE
+    | marks::ARROW
+    | marks::PIPE
+    | marks::END;
+/// The bit that says that no word follows on the line.
+const LAST: u16 = marks::START;
 /// Marks that a value follows.
 const JOINTS: u16 = marks::COLON
     | marks::EQUALS
@@ -73,6 +87,12 @@ pub(super) enum FeatureKind {
     Repeated,
     Refers,
     Itself,
+    MarksBehind,
+    MarksAround,
+    Common,
+    CommonMarks,
+    Pair,
+    NearestWord,
 }
 
 /// A feature: its kind, and three numbers.
@@ -85,6 +105,7 @@ pub(super) struct Feature(
 );
 
 include!(concat!(env!("OUT_DIR"), "/points.rs"));
+include!(concat!(env!("OUT_DIR"), "/common.rs"));
 
 impl Feature {
     fn points(self) -> i32 {
@@ -286,6 +307,13 @@ pub(super) fn features(
         let distance = u32::from(behind[class]);
         see(FeatureKind::Behind, as_u32(class), distance, sort);
     }
+    // Two classes in one line, of which the first stands before the word or behind it.
+    let paired = Classes(line.classes.0 & !Classes::EMPTY.0);
+    for class in Classes(paired.0 & Classes::LABELS.0).numbers() {
+        for other in paired.numbers().filter(|other| *other != class) {
+            see(FeatureKind::Pair, as_u32(class), as_u32(other), group);
+        }
+    }
     // The words on the lines around.
     let set = |line: Option<&super::page::NoteLine>| line.map_or(0, |line| line.classes.0);
     let above = Classes(set(page.above(word.line, 1)));
@@ -310,10 +338,23 @@ pub(super) fn features(
     let label = if distance == NOWHERE { 6 } else { label(class) };
     let nearest = u32::from(distance) * 8 + label;
     let mark = u32::from(word.before & BEFORE);
+    let labels = |other: &&Word| other.classes.meets(Classes::LABELS);
+    if let Some(other) = front.iter().rev().take(WORDS_BEFORE).find(labels) {
+        see(
+            FeatureKind::NearestWord,
+            group,
+            u32::from(distance),
+            other.hash,
+        );
+    }
     see(FeatureKind::Nearest, nearest, group, 0);
     see(FeatureKind::NearestMarks, nearest, sort, mark);
     see(FeatureKind::Marks, mark, group, 0);
     let last = at + 1 == line.words.end;
+    let mark_behind = word.behind & BEHIND | if last { LAST } else { 0 };
+    let mark_behind = u32::from(mark_behind);
+    see(FeatureKind::MarksBehind, mark_behind, group, label);
+    see(FeatureKind::MarksAround, mark_behind, sort, mark);
     let asked = page
         .above(word.line, 1)
         .is_some_and(|line| line.asks && above.meets(Classes::STRONG));
@@ -339,7 +380,10 @@ pub(super) fn features(
         see(FeatureKind::Refers, group, label, 0);
     }
     if word.is_plain() {
+        let common = u32::from(COMMON.binary_search(&word.hash).is_ok());
         see(FeatureKind::Itself, 0, 0, word.hash);
+        see(FeatureKind::Common, common, group, nearest);
+        see(FeatureKind::CommonMarks, common, group, mark);
     }
     if word.look.group == Group::Phrase {
         for part in word.text.split(' ') {

@@ -5,7 +5,7 @@
 //! of the rules, and from the files of texts without secrets that the variable names, with colons
 //! between them. Without the variable, it only reads `points.txt`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::Range;
@@ -32,10 +32,13 @@ const HELD_BACK: &str = "held-back";
 /// Number of points in one unit of a weight.
 const SCALE: f32 = 16.0;
 /// Number of times that all texts are learnt from.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 12;
+/// Number of rounds, the last ones, of whose weights the mean is taken: a single round leans to the
+/// texts that it saw last.
+const ROUNDS_COUNTED: usize = 6;
 /// The learning rate and the sparseness of FTRL-Proximal: "Ad Click Prediction" (KDD 2013), section
 /// 3.
-const RATE: f32 = 0.2;
+const RATE: f32 = 0.1;
 const SPARSE: f32 = 3.0;
 /// The weight of a text without secrets that nobody wrote for this.
 const CLEAN_COUNTS: f32 = 20.0;
@@ -186,6 +189,7 @@ impl Learnt {
     }
 
     /// Computes the weight of each feature.
+    #[allow(clippy::cast_precision_loss)] // a few rounds
     fn weights(&mut self) -> Vec<f32> {
         let seen = &self.seen;
         for example in &mut self.examples {
@@ -197,7 +201,8 @@ impl Learnt {
             (vec![0f32; count], vec![0f32; count], vec![0f32; count]);
         let mut order: Vec<usize> = (0..self.examples.len()).collect();
         let mut dice = 88_172_645_463_325_252u64;
-        for _ in 0..ROUNDS {
+        let mut means = vec![0f32; count];
+        for round in 0..ROUNDS {
             for at in (1..order.len()).rev() {
                 dice ^= dice << 13;
                 dice ^= dice >> 7;
@@ -219,8 +224,13 @@ impl Learnt {
                     weights[number] = if counts { -beyond / rate } else { 0.0 };
                 }
             }
+            if round >= ROUNDS - ROUNDS_COUNTED {
+                for (mean, weight) in means.iter_mut().zip(&weights) {
+                    *mean += weight / ROUNDS_COUNTED as f32;
+                }
+            }
         }
-        weights
+        means
     }
 
     /// Writes the rows of `points.txt`.
@@ -235,7 +245,12 @@ impl Learnt {
         }
         let mut text =
             String::from("# What counts for a word and against it: see tests/train.rs.\n");
+        let mut hashes = HashSet::new();
         for (Feature(kind, one, two, three), points) in rows {
+            // Two features of one hash cannot both have points.
+            if !hashes.insert(hash::feature(kind, one, two, three)) {
+                continue;
+            }
             let name = KINDS[usize::from(kind)];
             let one = match vocabulary
                 .0
