@@ -114,6 +114,25 @@ fn what_a_copy_does_not_have_is_incomplete_and_not_tampering() {
     assert_eq!(code, 13, "{found:?}");
 }
 
+/// A host names its own first branch, and keeps refs of its own.
+#[test]
+fn what_a_host_adds_is_untidy_and_a_branch_in_the_place_of_ours_is_tampering() {
+    let home = home();
+    let clone = clone(&home, "--mirror", "clone");
+    copy_keyring(&home, &clone.join("keyring"), &KEYRING);
+    let refs = || vec!["refs".to_owned()];
+    fs::write(clone.join("HEAD"), "ref: refs/heads/master\n").expect("written");
+    assert_eq!(verified(&home, &clone, &["--full"]), (14, refs()));
+    ok(&git(&clone, &["update-ref", "refs/pull/1/head", "main"]));
+    let both = || [refs(), refs()].concat();
+    assert_eq!(verified(&home, &clone, &["--full"]), (14, both()));
+    // Now stock git would show another history than agekeep.
+    ok(&git(&clone, &["update-ref", "refs/heads/master", "main~1"]));
+    let (code, found) = verified(&home, &clone, &["--full"]);
+    assert_eq!(code, 13);
+    assert!(found.contains(&"head".to_owned()), "{found:?}");
+}
+
 #[test]
 fn settings_of_git_are_untidy_and_what_git_would_run_or_follow_is_tampering() {
     let home = home();

@@ -477,6 +477,10 @@ pub(crate) fn every_error() -> Vec<Error> {
             MembershipFault::LastReader { name: text() },
             MembershipFault::Oneself { name: text() },
             MembershipFault::Overtaken,
+            MembershipFault::SharedKeyring {
+                original: path(),
+                keyring: path(),
+            },
             MembershipFault::TwoKeyrings {
                 said: path(),
                 policy: path(),

@@ -246,6 +246,13 @@ pub enum MembershipFault {
     },
     /// Another command began to change the keys at the same time.
     Overtaken,
+    /// The store is a copy, and its policy names the keyring of the store that it is a copy of.
+    SharedKeyring {
+        /// The folder of that store.
+        original: PathBuf,
+        /// The folder of its keyring.
+        keyring: PathBuf,
+    },
     /// There are two keyrings, and a record would reach only one of them.
     TwoKeyrings {
         /// The folder that the caller names.
@@ -263,6 +270,7 @@ impl MembershipFault {
             Self::LastReader { .. } => "last_reader",
             Self::Oneself { .. } => "own_key",
             Self::Overtaken => "keys_changed",
+            Self::SharedKeyring { .. } => "shared_keyring",
             Self::TwoKeyrings { .. } => "two_keyrings",
         }
     }
@@ -274,6 +282,7 @@ impl MembershipFault {
             Self::LastReader { .. }
             | Self::Oneself { .. }
             | Self::Overtaken
+            | Self::SharedKeyring { .. }
             | Self::TwoKeyrings { .. } => 6,
         }
     }
@@ -290,6 +299,9 @@ impl MembershipFault {
             }
             Self::Oneself { .. } => "ask another reader to do it",
             Self::Overtaken => "run the command again",
+            Self::SharedKeyring { .. } => {
+                "make a copy of that keyring too, and name its folder with --keyring"
+            }
             Self::TwoKeyrings { .. } => {
                 "run the command without --keyring and AGEKEEP_KEYRING; `agekeep verify` shows for \
                  each keyring whether it has every key"
@@ -315,6 +327,13 @@ impl fmt::Display for MembershipFault {
                 "you cannot remove yourself ({name}): whoever removes a member knows the new keys"
             ),
             Self::Overtaken => f.write_str("another command changed the keys at the same time"),
+            Self::SharedKeyring { original, keyring } => write!(
+                f,
+                "this is a copy of the store at {}, and its policy names the same keyring, {}; \
+                 changes here would change that store",
+                original.display(),
+                keyring.display()
+            ),
             Self::TwoKeyrings { said, policy } => write!(
                 f,
                 "there are two keyrings: {}, which you named, and {}, which the policy names; new \

@@ -33,7 +33,7 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 }
 
 /// The arguments that have forms of their own, by their names in errors, and those forms.
-const FORMS: [(&str, &str); 20] = [
+const FORMS: [(&str, &str); 25] = [
     (
         "the configuration file",
         "correct it or move it away; `agekeep config` then shows each value and where it comes from",
@@ -110,6 +110,26 @@ const FORMS: [(&str, &str); 20] = [
         "give a number with its unit: 30m, 26h, 7d or 2w",
     ),
     ("the outcome", "give ok, error or denied"),
+    (
+        "the period",
+        "give a year, a quarter or a month (2026, 2026-Q3, 2026-09), or --since and --until",
+    ),
+    (
+        "the cursor",
+        "give the number or the commit of an event, as `agekeep log` shows them",
+    ),
+    (
+        "the checkpoint",
+        "give a file that `agekeep checkpoint` printed",
+    ),
+    (
+        "the key",
+        "run `agekeep policy get` to see every key with its value",
+    ),
+    (
+        "the reason",
+        "give the reason with --reason TEXT; it is recorded",
+    ),
     (
         "an erasure without a reason",
         "give the reason, such as --reason 'request 4711'; nothing was changed",

@@ -12,6 +12,7 @@ use crate::keyring::Keyring;
 use crate::policy::Policy;
 use crate::repository::Repository;
 use crate::store::config::parse_recorded_policy;
+use crate::store::pin::KnownCopy;
 use crate::store::recovery::{PendingRecovery, config_blobs_at};
 use crate::store::{Ledger, Store};
 
@@ -93,10 +94,21 @@ pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&PendingRecovery
 }
 
 /// Refuses to record while two different keyrings exist: new keys would go into only one of them
-/// and be lost with it.
+/// and be lost with it. A copy of a store is the reverse: it must not change the keyring of the
+/// store that it is a copy of, and records with a keyring of its own.
 pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
-    if store.ledger.keyring_said.is_none() {
-        return Ok(());
+    let original = store.ledger.pinning.copy_of().filter(KnownCopy::is_there);
+    let folder = store.state.config.policy.keyring.folder.as_ref();
+    let shared = original.and_then(|original| Some((original.path?, folder?)));
+    match (shared, &store.ledger.keyring_said) {
+        (Some((original, folder)), None) => {
+            return Err(Error::Membership(MembershipFault::SharedKeyring {
+                original,
+                keyring: folder.into(),
+            }));
+        }
+        (Some(_), Some(_)) | (None, None) => return Ok(()),
+        (None, Some(_)) => {}
     }
     match keyring_at(&store.ledger.root, None, &store.state.config.policy) {
         Ok(folder) if store.ledger.keyring.is_another_in(&folder) => {

@@ -72,8 +72,9 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
     ),
     (
         "refs",
-        Tampered,
-        "find out who made it; agekeep ignores it, and `git update-ref -d` removes it",
+        Untidy,
+        "remove it with `git update-ref -d`, or set HEAD with `git symbolic-ref HEAD refs/heads/main`: \
+         agekeep reads refs/heads/main alone",
     ),
     (
         "replace-refs",

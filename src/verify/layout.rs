@@ -50,8 +50,8 @@ const DEPTH_MAX: u32 = 32;
 
 /// Checks everything in the folder but history and keys.
 pub(super) fn check(root: &Folder, findings: &mut Findings) {
-    head_file(root, findings);
-    refs(root, findings);
+    let names = refs(root, findings);
+    head_file(root, &names, findings);
     let objects = root.sub(&Name::OBJECTS);
     for name in [Name::ALTERNATES, Name::HTTP_ALTERNATES] {
         if objects
@@ -89,16 +89,32 @@ fn read(root: &Folder, name: &Name) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-fn head_file(root: &Folder, findings: &mut Findings) {
-    let what = match read(root, &Name::HEAD) {
-        Ok(Some(found)) if found == format!("ref: {BRANCH}\n").as_bytes() => return,
-        Ok(_) => format!("the file HEAD does not say {BRANCH}"),
-        Err(what) => what,
+/// Checks the file `HEAD`, of which only stock git reads what it says. If it names another branch,
+/// stock git shows that one; a clone of a host may name a branch that is not there.
+fn head_file(root: &Folder, refs: &[String], findings: &mut Findings) {
+    let what = format!("the file HEAD does not say {BRANCH}");
+    let (id, what) = match read(root, &Name::HEAD) {
+        Ok(Some(found)) => {
+            let found = std::str::from_utf8(&found).ok();
+            let name = found.and_then(|text| text.strip_prefix("ref: ")?.strip_suffix('\n'));
+            match name {
+                Some(BRANCH) => return,
+                Some(name)
+                    if name.starts_with("refs/heads/") && !refs.iter().any(|r| r == name) =>
+                {
+                    ("refs", what)
+                }
+                _ => ("head", what),
+            }
+        }
+        Ok(None) => ("head", what),
+        Err(what) => ("head", what),
     };
-    findings.add_outside(Fault::new("refs", what));
+    findings.add_outside(Fault::new(id, what));
 }
 
-fn refs(root: &Folder, findings: &mut Findings) {
+/// Reports every ref but the branch, and returns the names of all.
+fn refs(root: &Folder, findings: &mut Findings) -> Vec<String> {
     let mut names = Vec::new();
     if let Ok(refs) = root.sub(&Name::REFS) {
         loose_refs(&refs, "refs", DEPTH_MAX, &mut names);
@@ -126,6 +142,7 @@ fn refs(root: &Folder, findings: &mut Findings) {
         let what = format!("there is a ref {name:?}");
         findings.add_outside(Fault::new(id, what));
     }
+    names
 }
 
 fn loose_refs(folder: &Folder, name: &str, depth: u32, names: &mut Vec<String>) {

@@ -227,7 +227,7 @@ fn read_branch(
 ) -> Result<Option<Option<ObjectId>>> {
     match repository.head() {
         Err(error @ Error::Damaged { .. }) => {
-            findings.add_outside(Fault::new("refs", error.to_string()));
+            findings.add_outside(Fault::new("head", error.to_string()));
             Ok(None)
         }
         branch => branch.map(Some),

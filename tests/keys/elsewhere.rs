@@ -44,6 +44,57 @@ fn keys_and_content_are_in_different_places() {
     team.assert_verified("without a journal");
 }
 
+/// A copy whose policy names the store's keyring would change it: a restore drill that erases
+/// something would erase it in the store.
+#[test]
+fn a_copy_does_not_write_with_the_keyring_of_the_store() {
+    let team = apart();
+    team.create("a.md", "text of a\n");
+    let keys = team.home.path().join("volume/keys");
+    let (copy, own) = (
+        team.home.path().join("copy"),
+        team.home.path().join("copied"),
+    );
+    for (from, to) in [(&team.home.store(), &copy), (&keys, &own)] {
+        settle(&team.home.store());
+        let copied = Command::new("cp").arg("-a").arg(from).arg(to).status();
+        assert!(copied.expect("cp runs").success());
+    }
+    let before: Vec<_> = ["ring", "names", "epoch.age", "audit.age"]
+        .map(|name| fs::read(keys.join(name)).expect("there"))
+        .into();
+    let (copy, own) = (copy.to_str().expect("UTF-8"), own.to_str().expect("UTF-8"));
+    for args in [
+        &["create", "/memories/b.md", "--text", "x"][..],
+        &["erase", "/memories/a.md", "--yes", "--reason", "drill"],
+        &["expire", "--yes"],
+        &["keys", "replace"],
+        &["members", "add", "eve", "--new"],
+        &["view", "/memories/a.md"],
+    ] {
+        let said = team.fails(6, &[&["--store", copy], args].concat());
+        assert!(said.contains("the same keyring"), "{args:?}: {said}");
+        assert!(said.contains("--keyring"), "{args:?}: {said}");
+    }
+    // It can be looked at, and with a keyring of its own it can be tried whole.
+    team.ok(&["--store", copy, "log"]);
+    let own = ["--store", copy, "--keyring", own];
+    for args in [
+        &["view", "/memories/a.md"][..],
+        &["create", "/memories/b.md", "--text", "x"],
+        &["erase", "/memories/a.md", "--yes", "--reason", "drill"],
+        &["verify", "--full"],
+    ] {
+        team.ok(&[&own[..], args].concat());
+    }
+    let after: Vec<_> = ["ring", "names", "epoch.age", "audit.age"]
+        .map(|name| fs::read(keys.join(name)).expect("there"))
+        .into();
+    assert_eq!(before, after, "the store's keyring is as it was");
+    assert_eq!(team.ok(&["read", "/memories/a.md"]), "text of a\n");
+    team.assert_verified("after the drill");
+}
+
 #[test]
 fn a_store_whose_keyring_is_missing_says_so_and_what_still_works() {
     let team = apart();

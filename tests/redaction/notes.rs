@@ -19,21 +19,21 @@ struct Note {
 
 /// The file, how many secrets of a hundred go at least, and how many honest texts change at most.
 const FILES: [(&str, usize, usize); 15] = [
-    ("english-read", 86, 0),
+    ("english-read", 85, 0),
     ("english-held-back", 61, 4),
-    ("languages-read", 91, 1),
-    ("languages-held-back", 67, 7),
+    ("languages-read", 90, 1),
+    ("languages-held-back", 68, 5),
     ("settings-read", 98, 0),
     ("settings-held-back", 83, 7),
     ("plain-english-read", 95, 0),
-    ("plain-english-held-back", 86, 0),
+    ("plain-english-held-back", 88, 0),
     ("plain-languages-read", 100, 0),
     ("plain-languages-held-back", 92, 2),
-    ("plain-mixed-held-back", 91, 2),
-    ("plain-mixed-2-held-back", 92, 1),
-    ("plain-mixed-3-held-back", 89, 4),
-    ("plain-mixed-4-held-back", 85, 3),
-    ("plain-mixed-5-held-back", 91, 5),
+    ("plain-mixed-held-back", 92, 1),
+    ("plain-mixed-2-held-back", 92, 0),
+    ("plain-mixed-3-held-back", 88, 3),
+    ("plain-mixed-4-held-back", 83, 3),
+    ("plain-mixed-5-held-back", 90, 4),
 ];
 
 #[test]

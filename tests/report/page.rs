@@ -29,10 +29,16 @@ fn a_browser_shows_all_of_it_and_asks_for_nothing() {
         .home
         .run(&["report", "--out", file.to_str().expect("UTF-8")]);
     assert!(made.status.success(), "{}", stderr(&made));
-    for (width, height) in [(1_280, 900), (400, 800)] {
+    // A column of a register that is as narrow as a letter makes a page of each row.
+    let narrowest = "Math.min(...[...document.querySelectorAll('.register td, .register tbody th')]
+        .map(cell => cell.getBoundingClientRect().width))";
+    let widths = [(1_280, 900), (900, 800), (768, 800), (740, 800), (400, 800)];
+    for (width, height) in widths {
         browser.resize(width, height);
         browser.open_file(&file);
         assert_eq!(browser.overflow(), 0, "{width} pixels");
+        let narrow = browser.eval(narrowest).as_f64();
+        assert!(narrow >= Some(40.0), "{width} pixels: {narrow:?}");
         for figure in FIGURES {
             let picture = format!("document.querySelector('#{figure} svg.picture')");
             let marks =
@@ -80,7 +86,8 @@ fn a_browser_shows_all_of_it_and_asks_for_nothing() {
         "{:?}",
         browser.requests()
     );
-    assert_eq!(browser.requests().len(), 2, "the page, once for each width");
+    let pages = browser.requests().len();
+    assert_eq!(pages, widths.len(), "the page, once for each width");
     assert_eq!(browser.complaints(), [""; 0]);
     let pdf = browser.pdf();
     assert!(
@@ -88,4 +95,7 @@ fn a_browser_shows_all_of_it_and_asks_for_nothing() {
         "{} bytes",
         pdf.len()
     );
+    let sheet = b"/Type /Page\n";
+    let sheets = pdf.windows(sheet.len()).filter(|w| w == sheet).count();
+    assert!((1..=20).contains(&sheets), "{sheets} sheets");
 }

@@ -30,6 +30,13 @@ a grep two
 a grep ONE --history
 a restore /memories/c.md --reason 'needed'
 a revert --dry-run HEAD
+a write /memories/a.md --text 'other'
+a diff HEAD~1 HEAD
+a revert HEAD --reason 'back'
+a show HEAD
+env -u USER -u LOGNAME -u AGEKEEP_ACTOR agekeep --json write /memories/a.md --text 'by nobody'
+env -u USER -u LOGNAME -u AGEKEEP_ACTOR agekeep --json show HEAD
+env -u USER -u LOGNAME -u AGEKEEP_ACTOR agekeep --json log -p -n 2
 a rollback --to HEAD~2 --dry-run
 a status
 a doctor

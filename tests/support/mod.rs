@@ -191,7 +191,7 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> Output {
 /// The class of a finding of `verify`, by its id.
 fn class_of(id: &str) -> &'static str {
     match id {
-        "config" | "stray" => "untidy",
+        "config" | "refs" | "stray" => "untidy",
         "keyring-missing" => "incomplete",
         _ => "tampered",
     }

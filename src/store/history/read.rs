@@ -397,7 +397,9 @@ pub(in crate::store) fn try_record_history_read(
 pub(super) fn cannot_write(error: &Error) -> bool {
     match error {
         Error::NoSigningKey
-        | Error::Membership(MembershipFault::TwoKeyrings { .. })
+        | Error::Membership(
+            MembershipFault::TwoKeyrings { .. } | MembershipFault::SharedKeyring { .. },
+        )
         | Error::NotASigner { .. }
         | Error::Signing(SigningFault::NotValid { .. } | SigningFault::NotAllowed { .. }) => true,
         Error::Io { source, .. } => matches!(
