@@ -21,8 +21,9 @@ pub(super) const EVENTS: &[Column] = &[
     whole("command"),
     whole("outcome"),
     main("path"),
-    extra("by (claimed)"),
+    // The last goes first on a narrow terminal, and the signature is the proof.
     extra("signed by"),
+    extra("by (claimed)"),
     extra("what"),
 ];
 
@@ -44,8 +45,8 @@ pub(super) fn to_row(entry: &Entry, screen: &Screen) -> ListRow {
         event.command.clone(),
         event.outcome.as_str().to_owned(),
         shown_paths(event),
-        said(&event.actor),
         said(&entry.signer),
+        said(&event.actor),
         with_short_ids(&what),
     ];
     let mut below = Vec::new();

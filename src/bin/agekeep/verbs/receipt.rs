@@ -36,6 +36,8 @@ enum ReceiptVerb {
 
 /// The exit code if a receipt does not hold.
 const BROKEN: u8 = 13;
+/// The exit code if nothing speaks against a receipt, and an auditor could try no version.
+const NOT_TRIED: u8 = 3;
 
 pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
     let mut store = global.open_for_reading()?;
@@ -58,7 +60,7 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
                 }
                 None => store.receipts()?,
             };
-            let mut all_hold = true;
+            let (mut all_hold, mut all_tried) = (true, true);
             let many = numbers.len();
             for number in numbers {
                 let mut bar = Bar::start("records tried");
@@ -67,12 +69,17 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
                 bar.finish();
                 let checked = checked?;
                 all_hold &= checked.holds();
+                all_tried &= is_tried(&checked);
                 print_checked(global, &checked)?;
             }
             if many == 0 && !global.json {
                 output::line("Nothing has been erased yet.")?;
             }
-            Ok(if all_hold { 0 } else { BROKEN })
+            Ok(match (all_hold, all_tried) {
+                (true, true) => 0,
+                (true, false) => NOT_TRIED,
+                (false, _) => BROKEN,
+            })
         }
     }
 }
@@ -175,6 +182,11 @@ fn to_json(proof: &Proof) -> Value {
     })
 }
 
+/// Tells whether versions were tried, which takes a reader, unless the erasure lists none.
+fn is_tried(checked: &ReceiptCheck) -> bool {
+    checked.versions > 0 || checked.proof.receipt().versions == 0
+}
+
 fn print_checked(global: &Global, checked: &ReceiptCheck) -> Result<()> {
     let event = checked.proof.event.number;
     if global.json {
@@ -191,16 +203,15 @@ fn print_checked(global: &Global, checked: &ReceiptCheck) -> Result<()> {
         }))?;
         return Ok(());
     }
-    let listed = checked.proof.receipt().versions;
-    if checked.versions == 0 && listed > 0 {
+    if !is_tried(checked) {
         output::warn("no version was tried: your identity is an auditor's");
     }
     let mut lines = vec![format!(
         "receipt of event {event}: {} ({} and {} tried)",
-        if checked.holds() {
-            "holds"
-        } else {
-            "does not hold"
+        match (checked.holds(), is_tried(checked)) {
+            (true, true) => "holds",
+            (true, false) => "holds as far as an auditor can tell",
+            (false, _) => "does not hold",
         },
         output::counted(checked.versions, "version"),
         output::counted(checked.records, "record")
