@@ -164,7 +164,10 @@ fn an_auditor_verifies_and_reads_records_with_her_identity_alone() {
         let receipt = run(&["receipt", "verify"]);
         assert_eq!(receipt.status.code(), Some(3), "{turn}");
         let said = stdout(&receipt);
-        assert!(said.contains("holds as far as an auditor can tell"), "{said}");
+        assert!(
+            said.contains("holds as far as an auditor can tell"),
+            "{said}"
+        );
     }
     for args in [
         &["read", "plan.md"][..],

@@ -45,7 +45,7 @@ fn with_memory(home: Home) -> Home {
 }
 
 /// What is recorded under a name of its own, or signed.
-const RECORDED: [&[&str]; 23] = [
+const RECORDED: [&[&str]; 25] = [
     &["view", "/memories/a.md"],
     &["read", "a.md"],
     &["write", "a.md", "--text", "x"],
@@ -69,6 +69,8 @@ const RECORDED: [&[&str]; 23] = [
     &["rekey"],
     &["export", "--jsonl", "-"],
     &["checkpoint"],
+    &["report"],
+    &["ui"],
 ];
 
 #[test]

@@ -476,6 +476,21 @@ impl Global {
         Ok(protected(store))
     }
 
+    /// Refuses a time that the caller makes up, unless the store is for trials: for what is shown to
+    /// others or shows texts, and so is no dry run.
+    pub(crate) fn refuse_made_up_time(&self) -> Result<()> {
+        if self.now.is_none() {
+            return Ok(());
+        }
+        let keys = environment::keys_to_look(self)?;
+        let state = keys.state.clone();
+        if self.is_trial(&self.existing_store()?, &keys, state)? {
+            Ok(())
+        } else {
+            Err(Error::NotATrial)
+        }
+    }
+
     /// Tells whether the store is for trials. It is opened without a signing key, because opening
     /// can finish and record an erasure.
     pub(crate) fn is_trial(

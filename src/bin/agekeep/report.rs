@@ -193,7 +193,10 @@ fn verified(report: &AuditReport) -> String {
     match (verified.worst, verified.findings_total) {
         (None, _) => format!("nothing is wrong in {scope}"),
         (Some(worst), 0) => format!("{worst}: not everything was checked of {scope}"),
-        (Some(worst), findings) => format!("{worst}: {} findings in {scope}", count(findings)),
+        (Some(worst), findings) => format!(
+            "{worst}: {} in {scope}",
+            output::counted(findings, "finding")
+        ),
     }
 }
 

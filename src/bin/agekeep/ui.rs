@@ -47,6 +47,7 @@ pub(crate) struct UiArgs {
 }
 
 pub(crate) fn run(global: Global, args: &UiArgs) -> Result<u8> {
+    global.refuse_made_up_time()?;
     let mut context = global.context();
     context.door = Some("ui");
     let began = (global.clock())().format("%Y%m%dT%H%M%SZ");

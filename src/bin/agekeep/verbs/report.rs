@@ -80,6 +80,7 @@ fn make(global: &Global, args: &ReportArgs) -> Result<u8> {
     let note_path = args.out.as_deref().map(note_of);
     let note_target = note_path.as_deref().filter(|_| args.sign);
     let note_target = note_target.map(free).transpose()?;
+    global.refuse_made_up_time()?;
     let mut store = global.open_for_reading()?;
     let found = verify_and_report(global, &mut store, &period, &global.context())?;
     output::unless_recorded(&found.recorded);

@@ -230,9 +230,14 @@ enum HoldVerb {
     /// End a hold
     Rm {
         /// The number of the hold, from `agekeep hold list`
-        #[arg(value_name = "HOLD")]
+        #[arg(value_name = "HOLD", value_parser = parse_hold)]
         hold: u64,
     },
+}
+
+fn parse_hold(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "it is no number of a hold; `agekeep hold list` shows them".into())
 }
 
 pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
