@@ -13,7 +13,7 @@ use agekeep::store::{Keys, Status, Store};
 use serde_json::{Value, json};
 use sha2::Digest as _;
 
-use crate::support::{Home, json_lines, stderr, stdout};
+use crate::support::{Home, json_lines, settle, stderr, stdout};
 
 /// Every test below is decided by this number, except for the moments at which processes die.
 pub(crate) const SEED: u64 = 20_260_728;
@@ -305,6 +305,7 @@ pub(crate) fn lines(calls: &[Value]) -> String {
 
 /// Stock git finds nothing wrong and nothing left over.
 pub(crate) fn check_git(home: &Home, when: &str) {
+    settle(&home.store());
     let checked = home.git(&["fsck", "--full", "--strict", "--no-progress"]);
     let said = stdout(&checked) + &stderr(&checked);
     assert!(

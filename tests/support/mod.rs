@@ -320,12 +320,17 @@ pub(crate) fn store_of(command: &Command) -> PathBuf {
     store.expect("a home names its store").into()
 }
 
-/// Waits until a server has put everything in place that it has answered: it locks the store until
-/// then. A test that holds the lock itself waits in vain, but not for long.
+/// Waits until a server has put everything in place that it has answered, and until nothing moves
+/// objects into a pack: it locks the store and the packs until then. A test that holds a lock itself
+/// waits in vain, but not for long.
 pub(crate) fn settle(store: &Path) {
-    let path = store.join("lock");
+    wait_for_lock(&store.join("lock"));
+    wait_for_lock(&store.join("objects/pack"));
+}
+
+fn wait_for_lock(path: &Path) {
     // Opening a pipe that a test has put there would wait for a writer.
-    if !std::fs::symlink_metadata(&path).is_ok_and(|is| is.is_file()) {
+    if !std::fs::symlink_metadata(path).is_ok_and(|is| is.is_file() || is.is_dir()) {
         return;
     }
     let Ok(lock) = std::fs::File::open(path) else {
