@@ -397,7 +397,7 @@ mod tests {
         let whole = format!("{french} horloge");
         assert_eq!(
             behind(&format!("seed (vieille clé) :\n{whole}\n")),
-            [whole.clone()]
+            std::slice::from_ref(&whole)
         );
         for text in [
             french.to_owned(),
