@@ -97,23 +97,31 @@ pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&PendingRecovery
 /// and be lost with it. A copy of a store is the reverse: it must not change the keyring of the
 /// store that it is a copy of, and records with a keyring of its own.
 pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
-    let original = store.ledger.pinning.copy_of().filter(KnownCopy::is_there);
-    let folder = store.state.config.policy.keyring.folder.as_ref();
-    let shared = original.and_then(|original| Some((original.path?, folder?)));
-    match (shared, &store.ledger.keyring_said) {
-        (Some((original, folder)), None) => {
-            return Err(Error::Membership(MembershipFault::SharedKeyring {
+    let ledger = &store.ledger;
+    let is_said = ledger.keyring_said.is_some();
+    let in_policy = || keyring_at(&ledger.root, None, &store.state.config.policy);
+    // Nearly every store has its keyring inside, and then no file is read here.
+    let named = store.state.config.policy.keyring.folder.as_ref();
+    let original = named.and_then(|_| ledger.pinning.copy_of().filter(KnownCopy::is_there));
+    if let Some((original, named)) = original.and_then(|copy| copy.path).zip(named) {
+        let is_own =
+            is_said && !in_policy().is_ok_and(|folder| !ledger.keyring.is_another_in(&folder));
+        return if is_own {
+            Ok(())
+        } else {
+            Err(Error::Membership(MembershipFault::SharedKeyring {
                 original,
-                keyring: folder.into(),
-            }));
-        }
-        (Some(_), Some(_)) | (None, None) => return Ok(()),
-        (None, Some(_)) => {}
+                keyring: named.into(),
+            }))
+        };
     }
-    match keyring_at(&store.ledger.root, None, &store.state.config.policy) {
-        Ok(folder) if store.ledger.keyring.is_another_in(&folder) => {
+    if !is_said {
+        return Ok(());
+    }
+    match in_policy() {
+        Ok(folder) if ledger.keyring.is_another_in(&folder) => {
             Err(Error::Membership(MembershipFault::TwoKeyrings {
-                said: store.ledger.keyring.folder().path().to_owned(),
+                said: ledger.keyring.folder().path().to_owned(),
                 policy: folder.path().to_owned(),
             }))
         }

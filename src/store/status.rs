@@ -285,10 +285,10 @@ fn problems(store: &Store) -> Result<Vec<String>> {
                 .into(),
         );
     }
+    // An auditor has no keys to texts.
+    let is_reader = store.ledger.keyring.is_reader();
     let (mut keyless, mut missing) = (0, 0);
     for memory in store.state.catalog.memories() {
-        // An auditor has no keys to texts.
-        let is_reader = store.ledger.keyring.is_reader();
         keyless += usize::from(is_reader && !store.ledger.keyring.has(memory.id)?);
         missing += usize::from(!store.ledger.repository.has(memory.blob)?);
     }

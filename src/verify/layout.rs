@@ -94,20 +94,17 @@ fn read(root: &Folder, name: &Name) -> Result<Option<Vec<u8>>, String> {
 fn head_file(root: &Folder, refs: &[String], findings: &mut Findings) {
     let what = format!("the file HEAD does not say {BRANCH}");
     let (id, what) = match read(root, &Name::HEAD) {
-        Ok(Some(found)) => {
-            let found = std::str::from_utf8(&found).ok();
-            let name = found.and_then(|text| text.strip_prefix("ref: ")?.strip_suffix('\n'));
+        Ok(found) => {
+            let text = found.and_then(|found| String::from_utf8(found).ok());
+            let name = text.as_deref();
+            let name = name.and_then(|text| text.strip_prefix("ref: ")?.strip_suffix('\n'));
+            let is_missing = |name: &str| !refs.iter().any(|known| known == name);
             match name {
                 Some(BRANCH) => return,
-                Some(name)
-                    if name.starts_with("refs/heads/") && !refs.iter().any(|r| r == name) =>
-                {
-                    ("refs", what)
-                }
+                Some(name) if name.starts_with("refs/heads/") && is_missing(name) => ("refs", what),
                 _ => ("head", what),
             }
         }
-        Ok(None) => ("head", what),
         Err(what) => ("head", what),
     };
     findings.add_outside(Fault::new(id, what));

@@ -76,6 +76,10 @@ fn a_copy_does_not_write_with_the_keyring_of_the_store() {
         assert!(said.contains("the same keyring"), "{args:?}: {said}");
         assert!(said.contains("--keyring"), "{args:?}: {said}");
     }
+    // Neither does it if somebody names that keyring.
+    let live = keys.to_str().expect("UTF-8");
+    let args = ["--store", copy, "--keyring", live, "view", "/memories/a.md"];
+    assert!(team.fails(6, &args).contains("the same keyring"));
     // It can be looked at, and with a keyring of its own it can be tried whole.
     team.ok(&["--store", copy, "log"]);
     let own = ["--store", copy, "--keyring", own];
