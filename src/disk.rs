@@ -89,11 +89,24 @@ impl Lock {
     pub(crate) fn acquire(root: &Folder) -> Result<Self> {
         let (now, moved) = root.at_its_path().map_err(Error::io("open", root.path()))?;
         // A read-only store can still be read, and the kernel locks any open file.
-        let file = now
-            .open_or_make(&Name::LOCK, 0o600)
-            .or_else(|refused| now.open_read(&Name::LOCK).map_err(|_| refused))
-            .map_err(now.fault("open", &Name::LOCK))?;
-        let file = Self::now_or_wait(file, &now.path_of(&Name::LOCK))?;
+        let opened = now.open_or_make(&Name::LOCK, 0o600).or_else(|refused| {
+            now.open_read(&Name::LOCK).map_err(|unread| {
+                let is_missing = unread.kind() == io::ErrorKind::NotFound;
+                (refused, is_missing)
+            })
+        });
+        let file = match opened {
+            Ok(file) => Self::now_or_wait(file, &now.path_of(&Name::LOCK))?,
+            // In a copy that nobody can write, the lock on the folder is enough: whoever makes the
+            // lock file locks the folder too.
+            Err((refused, true)) if is_for_reading_only(&refused) => {
+                return Ok(Self {
+                    moved,
+                    ..Self::of_folder(&now)?
+                });
+            }
+            Err((refused, _)) => return Err(now.fault("open", &Name::LOCK)(refused)),
+        };
         Self::with_folder(file, now, moved)
     }
 
@@ -189,6 +202,14 @@ impl Lock {
             }),
         }
     }
+}
+
+/// Tells whether an error means that nothing can be written in a folder.
+fn is_for_reading_only(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
+    )
 }
 
 // Background syncing, so that files become durable while the answer goes out.

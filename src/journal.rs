@@ -46,7 +46,8 @@ const PIECE_BYTES: u64 = 1024 * 1024;
 pub(crate) struct Journal {
     folder: Folder,
     name: Name,
-    file: File,
+    /// `None` in a copy that git made, until a command is recorded there.
+    file: Option<File>,
     /// The operating system's error number, if the file could only be opened for reading.
     read_only: Option<i32>,
     inode: u64,
@@ -93,6 +94,32 @@ impl Journal {
         Ok(())
     }
 
+    /// Returns the journal of a store that has none, whose branch ends at `base`. Only reading is
+    /// possible until [`Self::start_anew`] makes the file, so that a copy may be read-only.
+    pub(crate) fn absent(folder: &Folder, base: ObjectId) -> Self {
+        Self {
+            folder: folder.clone(),
+            name: Name::JOURNAL,
+            file: None,
+            read_only: None,
+            inode: 0,
+            salt: [0; 16],
+            boot: disk::boot().unwrap_or([0; 36]),
+            base,
+            commits: Vec::new(),
+            end: HEADER_BYTES as u64,
+            filled: 0,
+            last: (0, [0; RECORD_HEADER_BYTES]),
+            beyond: [0; RECORD_HEADER_BYTES],
+            durable: Cell::new(HEADER_BYTES as u64),
+        }
+    }
+
+    /// Tells whether the store has no journal.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.file.is_none()
+    }
+
     fn start_with(folder: &Folder, base: ObjectId, records: &[JournalRecord]) -> Result<Self> {
         let aside = Name::JOURNAL_NEW;
         let fault = || folder.fault("write", &aside);
@@ -119,11 +146,14 @@ impl Journal {
 
     /// Returns a copy of the journal as it is now, for a thread that only reads.
     pub(crate) fn as_now(&self) -> Result<Self> {
-        let file = self.file.try_clone();
+        let mut file = None;
+        if let Some(open) = &self.file {
+            file = Some(open.try_clone().map_err(self.fault("open"))?);
+        }
         Ok(Self {
             folder: self.folder.clone(),
             name: self.name.clone(),
-            file: file.map_err(self.fault("open"))?,
+            file,
             commits: self.commits.clone(),
             durable: self.durable.clone(),
             ..*self
@@ -162,7 +192,7 @@ impl Journal {
         let mut journal = Self {
             folder: folder.clone(),
             name,
-            file,
+            file: Some(file),
             read_only,
             inode,
             salt,
@@ -191,7 +221,10 @@ impl Journal {
             *self = Self::open(&self.folder)?;
             return Ok(());
         }
-        self.filled = disk::length(&self.file).map_err(self.fault("read"))?;
+        self.filled = self
+            .file()
+            .and_then(disk::length)
+            .map_err(self.fault("read"))?;
         // Records added to a file that lost its earlier ones can never be read again.
         if self.filled < self.end || self.first_bytes_at(self.last.0)? != self.last.1 {
             return Err(self.damaged("somebody else changed it while the store was open"));
@@ -216,7 +249,7 @@ impl Journal {
     /// Returns the first bytes after the last record, as far as the file goes.
     fn bytes_beyond(&self) -> io::Result<[u8; RECORD_HEADER_BYTES]> {
         let mut bytes = [0; RECORD_HEADER_BYTES];
-        self.file.read_at(&mut bytes, self.end)?;
+        self.file()?.read_at(&mut bytes, self.end)?;
         Ok(bytes)
     }
 
@@ -224,7 +257,11 @@ impl Journal {
     /// It needs no lock: a record that is still being written counts too, and whoever then takes the
     /// lock waits until it is durable.
     pub(crate) fn has_news(&self) -> bool {
-        let is_same_file = self.folder.inode(&self.name) == Some(self.inode);
+        let found = self.folder.inode(&self.name);
+        if self.is_absent() {
+            return found.is_some();
+        }
+        let is_same_file = found == Some(self.inode);
         let is_as_before = || {
             let last = self.first_bytes_at(self.last.0).ok();
             last == Some(self.last.1) && self.bytes_beyond().ok() == Some(self.beyond)
@@ -234,7 +271,9 @@ impl Journal {
 
     fn first_bytes_at(&self, at: u64) -> Result<[u8; RECORD_HEADER_BYTES]> {
         let mut bytes = [0; RECORD_HEADER_BYTES];
-        let read = self.file.read_exact_at(&mut bytes, at);
+        let read = self
+            .file()
+            .and_then(|file| file.read_exact_at(&mut bytes, at));
         read.map_err(self.fault("read"))?;
         Ok(bytes)
     }
@@ -330,12 +369,15 @@ impl Journal {
         let end = self.end + bytes.len() as u64;
         let written = self
             .fill_to(end)
-            .and_then(|()| self.file.write_all_at(&bytes, self.end))
+            .and_then(|()| self.file()?.write_all_at(&bytes, self.end))
             .map_err(self.fault("write"))
             .and_then(|()| self.sync_record());
         if let Err(error) = written {
             let clear = [0; RECORD_HEADER_BYTES];
-            drop(self.file.write_all_at(&clear, self.end));
+            drop(
+                self.file()
+                    .and_then(|file| file.write_all_at(&clear, self.end)),
+            );
             drop(self.sync_record());
             return Err(error);
         }
@@ -380,9 +422,11 @@ impl Journal {
         }
         let length = usize::try_from(self.end - from).expect("a journal in memory");
         let mut bytes = vec![0; length];
-        self.file
-            .read_exact_at(&mut bytes, from)
-            .and_then(|()| self.file.write_all_at(&bytes, from))
+        self.file()
+            .and_then(|file| {
+                file.read_exact_at(&mut bytes, from)?;
+                file.write_all_at(&bytes, from)
+            })
             .map_err(io)?;
         self.sync_record()?;
         self.durable.set(self.end);
@@ -396,7 +440,7 @@ impl Journal {
         }
         let target = end.next_multiple_of(FILL_BYTES);
         let zeros = vec![0; usize::try_from(target - self.filled).expect("a record in memory")];
-        self.file.write_all_at(&zeros, self.filled)?;
+        self.file()?.write_all_at(&zeros, self.filled)?;
         self.filled = target;
         Ok(())
     }
@@ -411,8 +455,8 @@ impl Journal {
         }
         let length = usize::try_from(end - at).map_err(|_| self.damaged("a record is too long"))?;
         let mut bytes = vec![0; length];
-        self.file
-            .read_exact_at(&mut bytes, at)
+        self.file()
+            .and_then(|file| file.read_exact_at(&mut bytes, at))
             .map_err(self.fault("read"))?;
         let (header, payload) = bytes.split_at(RECORD_HEADER_BYTES);
         if self.checksum(at, payload) != header[4..] {
@@ -433,8 +477,8 @@ impl Journal {
         if at + RECORD_HEADER_BYTES as u64 > self.filled {
             return Ok(None);
         }
-        self.file
-            .read_exact_at(&mut length, at)
+        self.file()
+            .and_then(|file| file.read_exact_at(&mut length, at))
             .map_err(self.fault("read"))?;
         let length = u64::from(u32::from_le_bytes(length));
         let end = at + RECORD_HEADER_BYTES as u64 + length;
@@ -454,7 +498,8 @@ impl Journal {
         let mut piece = vec![0; usize::try_from(PIECE_BYTES).expect("small")];
         for from in (begin..end).step_by(piece.len()) {
             let length = usize::try_from(PIECE_BYTES.min(end - from)).expect("small");
-            let read = self.file.read_exact_at(&mut piece[..length], from);
+            let part = &mut piece[..length];
+            let read = self.file().and_then(|file| file.read_exact_at(part, from));
             read.map_err(self.fault("read"))?;
             digest.add(&piece[..length]);
         }
@@ -462,7 +507,13 @@ impl Journal {
     }
 
     fn sync_record(&self) -> Result<()> {
-        disk::sync_contents(&self.file, &self.path())
+        let file = self.file().map_err(self.fault("write"))?;
+        disk::sync_contents(file, &self.path())
+    }
+
+    fn file(&self) -> io::Result<&File> {
+        let missing = || io::ErrorKind::NotFound.into();
+        self.file.as_ref().ok_or_else(missing)
     }
 
     /// Returns the path for messages.

@@ -60,9 +60,9 @@ pub struct AuditReport {
     pub end: HistoryEnd,
     /// The result of `verify` just before.
     pub verified: Verified,
-    /// The members in force now.
+    /// The members in force at the end of the period.
     pub members: Vec<MemberInForce>,
-    /// The signers in force now.
+    /// The signers in force at the end of the period.
     pub signers: Vec<SignerInForce>,
     /// What the maker could not see, a phrase each.
     pub unseen: Vec<String>,
@@ -200,6 +200,7 @@ fn gather(
     let tally = survey.fold(|| Tally::of(period), Tally::add)?;
     let registers = registers::open(survey, &tally, period, now)?;
     let events = tally.range();
+    let (members, signers) = in_force(survey, tally.newest)?;
     let recorded = survey.record(
         events.first.into_iter().chain(events.last).collect(),
         context,
@@ -234,8 +235,8 @@ fn gather(
             time: end.time,
         },
         verified: Verified::of(verified),
-        members: members(survey),
-        signers: signers(survey),
+        members,
+        signers,
         expiring: expiry::expiring(survey, now),
         activity: tally.into_activity(),
         registers,
@@ -260,26 +261,26 @@ fn unseen(survey: &StoreSurvey<'_>, verified: &verify::Report, tally: &Tally) ->
     unseen
 }
 
-fn members(survey: &StoreSurvey<'_>) -> Vec<MemberInForce> {
-    let members = survey.members().iter();
-    members
-        .map(|member| MemberInForce {
-            name: member.name.clone(),
-            role: member.role.as_str(),
-            recipient: member.recipient.to_string(),
-        })
-        .collect()
-}
-
-fn signers(survey: &StoreSurvey<'_>) -> Vec<SignerInForce> {
-    let signers = survey.signers().into_iter();
-    signers
-        .map(|signer| SignerInForce {
-            name: signer.name,
-            role: signer.role.as_str(),
-            fingerprint: signer.fingerprint,
-        })
-        .collect()
+/// Lists the members and signers in force after an event.
+fn in_force(
+    survey: &StoreSurvey<'_>,
+    event: Option<Moment>,
+) -> Result<(Vec<MemberInForce>, Vec<SignerInForce>)> {
+    let Some(event) = event else {
+        return Ok(Default::default());
+    };
+    let (members, signers) = survey.members_at(event.commit)?;
+    let members = members.into_iter().map(|member| MemberInForce {
+        name: member.name,
+        role: member.role.as_str(),
+        recipient: member.recipient.to_string(),
+    });
+    let signers = signers.into_iter().map(|signer| SignerInForce {
+        name: signer.name,
+        role: signer.role.as_str(),
+        fingerprint: signer.fingerprint,
+    });
+    Ok((members.collect(), signers.collect()))
 }
 
 impl Verified {

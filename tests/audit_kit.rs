@@ -11,6 +11,8 @@ use serde_json::Value;
 use crate::keys::team::Team;
 use crate::support::{every, git, has_peer, stderr, stdout};
 
+const OLGA: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+
 fn ok(output: &Output) -> String {
     assert!(
         output.status.success(),
@@ -195,10 +197,95 @@ fn an_auditor_verifies_and_reads_records_with_her_identity_alone() {
     // What was changed in it is found.
     let head = kit.join("store/refs/heads/main");
     let parent = ok(&git(&kit.join("store"), &["rev-parse", "main~1"]));
-    fs::remove_file(kit.join("store/journal")).expect("there");
     fs::write(head, parent).expect("writes");
     let verify = as_olga(&team, &kit, &["verify", "--checkpoint", "checkpoint"]);
     assert_eq!(verify.status.code(), Some(13), "{}", stdout(&verify));
+}
+
+/// The folder that was handed over stands for the store in it.
+#[test]
+fn the_folder_of_the_kit_can_be_named_as_the_store() {
+    let team = team();
+    let kit = kit(&team, "kit");
+    let in_kit = |folder: &str, args: &[&str]| {
+        let mut command = team.home.command(&[&["--store", folder], args].concat());
+        command.env("AGEKEEP_IDENTITY", team.identity("olga"));
+        command.output().expect("runs")
+    };
+    let path = kit.to_str().expect("UTF-8");
+    assert!(ok(&in_kit(path, &["log"])).contains("/memories/plan.md"));
+    assert_eq!(in_kit(path, &["verify"]).status.code(), Some(3));
+    // A folder that only looks a little like one is not.
+    fs::remove_file(kit.join("checkpoint")).expect("there");
+    assert_eq!(in_kit(path, &["log"]).status.code(), Some(10));
+}
+
+/// Runs a program with the folder before it mounted for reading only.
+const READ_ONLY: &str = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && shift && \
+                         exec \"$@\"";
+
+/// On a medium that cannot be written there is no lock, no journal and no cache, and all that she
+/// may do works.
+#[test]
+fn a_kit_on_a_read_only_medium_is_enough() {
+    let team = team();
+    let kit = kit(&team, "kit");
+    let run = |args: &[&str]| {
+        let mut all = vec!["--store", "kit/store"];
+        all.extend(args);
+        let program = team.home.command(&all);
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-c", READ_ONLY, "sh"]);
+        command.arg(&kit).arg(program.get_program()).args(&all);
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin");
+        let set = program.get_envs();
+        command.envs(set.filter_map(|(name, value)| Some((name, value?))));
+        command
+            .current_dir(team.home.path())
+            .env("AGEKEEP_IDENTITY", team.identity("olga"))
+            .env("XDG_CONFIG_HOME", team.home.path().join("olga"))
+            .env("XDG_STATE_HOME", team.home.path().join("olga-state"))
+            .output()
+            .expect("unshare runs")
+    };
+    let before = files(&kit);
+    let first = run(&["log"]);
+    if stderr(&first).contains("unshare") || stderr(&first).contains("mount") {
+        eprintln!("\n*** NOT TESTED: nothing can be mounted for reading only here ***\n");
+        return;
+    }
+    assert!(ok(&first).contains("/memories/plan.md"));
+    for turn in ["first", "again"] {
+        let verify = run(&["verify", "--checkpoint", "kit/checkpoint"]);
+        assert_eq!(verify.status.code(), Some(3), "{turn}: {}", stderr(&verify));
+        let receipt = run(&["receipt", "verify"]);
+        assert_eq!(
+            receipt.status.code(),
+            Some(3),
+            "{turn}: {}",
+            stderr(&receipt)
+        );
+        ok(&run(&["access", "plan.md"]));
+        ok(&run(&["status"]));
+        assert!(ok(&run(&["report", "--format", "markdown"])).contains("she asked"));
+    }
+    // What would write is refused by the disk, and says so.
+    let refused = run(&["compact"]);
+    assert_eq!(refused.status.code(), Some(16), "{}", stderr(&refused));
+    assert_eq!(files(&kit), before);
+}
+
+#[test]
+fn a_kit_of_a_store_for_trials_says_so() {
+    let home = crate::support::Home::empty();
+    let made = ok(&home.run(&["init", "--trial"]));
+    assert!(made.contains("its times may be made up"), "{made}");
+    ok(&home.run(&["members", "add", "olga", OLGA, "--role", "auditor"]));
+    ok(&home.run(&["audit-kit", "--for", "olga", "--out", "kit"]));
+    let page = fs::read_to_string(home.path().join("kit/README.md")).expect("there");
+    assert!(page.contains("its times may be made up"), "{page}");
 }
 
 #[test]
@@ -237,9 +324,9 @@ fn the_next_kit_contains_the_one_before_and_stock_git_fetches_it() {
         let file = Path::new("keyring").join(name);
         fs::copy(from.join(&file), store.join(&file)).expect("copied");
     }
-    fs::remove_file(store.join("journal")).expect("there");
     let log = ok(&as_olga(&team, &first, &["log", "later.md"]));
     assert!(log.contains("create"), "{log}");
+    assert!(!store.join("journal").exists(), "only a command makes one");
     let verify = as_olga(
         &team,
         &first,

@@ -153,7 +153,7 @@ fn a_note_goes_into_a_new_file_and_never_over_another() {
     let note = fs::read_to_string(home.path().join("note")).expect("written");
     assert_eq!(note, ok(&home.run(&["checkpoint"])));
     ok(&home.run(&["read", "a"]));
-    refused(&home, &["checkpoint", "--out", "note"], "io", 16);
+    refused(&home, &["checkpoint", "--out", "note"], "in_the_way", 5);
     refused(&home, &["checkpoint", "--out", "no/such/folder"], "io", 16);
     assert_eq!(
         fs::read_to_string(home.path().join("note")).expect("there"),

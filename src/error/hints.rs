@@ -33,7 +33,7 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 }
 
 /// The arguments that have forms of their own, by their names in errors, and those forms.
-const FORMS: [(&str, &str); 25] = [
+const FORMS: [(&str, &str); 29] = [
     (
         "the configuration file",
         "correct it or move it away; `agekeep config` then shows each value and where it comes from",
@@ -110,6 +110,23 @@ const FORMS: [(&str, &str); 25] = [
         "give a number with its unit: 30m, 26h, 7d or 2w",
     ),
     ("the outcome", "give ok, error or denied"),
+    (
+        "the command's name",
+        "give a command as `agekeep log` shows it, such as view, create or policy_set",
+    ),
+    (
+        "the glob",
+        "give a path in which * and ? stand for any characters, ** for any folders, and {a,b} for \
+         one of several, such as 'people/**'",
+    ),
+    (
+        "the actor",
+        "name yourself with --actor NAME, or with AGEKEEP_ACTOR",
+    ),
+    (
+        "the report",
+        "name the file of a report; its note is beside it, as FILE.note",
+    ),
     (
         "the period",
         "give a year, a quarter or a month (2026, 2026-Q3, 2026-09), or --since and --until",

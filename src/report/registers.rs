@@ -241,13 +241,14 @@ fn row(survey: &StoreSurvey<'_>, kind: Kind, moment: Moment) -> Result<RegisterR
     let entry = survey.entry(moment.commit)?;
     let changes_file = matches!(kind, Kind::Policy | Kind::Members);
     let (before, after) = if changes_file && entry.event.outcome == Outcome::Ok {
-        changed_lines(survey, &entry)?
+        changed_lines(&entry)
     } else {
         Default::default()
     };
+    let what = subject(&entry);
     let event = entry.event;
     Ok(RegisterRow {
-        what: subject(&event),
+        what,
         event: event.number,
         time: event.time,
         command: event.command,
@@ -269,10 +270,9 @@ fn row(survey: &StoreSurvey<'_>, kind: Kind, moment: Moment) -> Result<RegisterR
 }
 
 /// Returns the lines of a public file that an event took away and put in.
-fn changed_lines(survey: &StoreSurvey<'_>, entry: &Entry) -> Result<(Vec<String>, Vec<String>)> {
+fn changed_lines(entry: &Entry) -> (Vec<String>, Vec<String>) {
     let (mut before, mut after) = (Vec::new(), Vec::new());
-    let diff = survey.config_diff(entry)?;
-    let hunks = diff.iter().flat_map(|config| config.diff.hunks());
+    let hunks = entry.config.iter().flat_map(|config| config.diff.hunks());
     for line in hunks.flat_map(|hunk| hunk.lines.iter()) {
         let lines = match line.kind {
             LineKind::Context => continue,
@@ -288,11 +288,12 @@ fn changed_lines(survey: &StoreSurvey<'_>, entry: &Entry) -> Result<(Vec<String>
             lines.push("… and more lines".into());
         }
     }
-    Ok((before, after))
+    (before, after)
 }
 
 /// Says what an event was about.
-fn subject(event: &Event) -> String {
+fn subject(entry: &Entry) -> String {
+    let event = &entry.event;
     let mut parts = Vec::new();
     if let Some(member) = &event.member {
         parts.push(member.clone());
@@ -300,7 +301,11 @@ fn subject(event: &Event) -> String {
     match &event.hold {
         Some(HoldChange::Add(HoldOn::Memory(id))) => parts.push(format!("the memory {id}")),
         Some(HoldChange::Add(HoldOn::Glob(glob))) => parts.push(glob.clone()),
-        Some(HoldChange::Lift(hold)) => parts.push(format!("lifts hold {hold}")),
+        Some(HoldChange::Lift(hold)) => parts.push(match &entry.lifted {
+            Some(HoldOn::Memory(id)) => format!("lifts hold {hold} on the memory {id}"),
+            Some(HoldOn::Glob(glob)) => format!("lifts hold {hold} on {glob}"),
+            None => format!("lifts hold {hold}"),
+        }),
         None => {}
     }
     let places = [&event.path, &event.new_path].into_iter().flatten();

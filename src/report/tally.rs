@@ -168,6 +168,8 @@ pub(super) struct Tally {
     at: usize,
     first: Option<Moment>,
     last: Option<Moment>,
+    /// The newest event until the end of the period.
+    pub(super) newest: Option<Moment>,
     count: u64,
     before: u64,
     commands: BTreeMap<String, Outcomes>,
@@ -194,6 +196,7 @@ impl Tally {
             at: 0,
             first: None,
             last: None,
+            newest: None,
             count: 0,
             before: 0,
             commands: BTreeMap::new(),
@@ -219,6 +222,7 @@ impl Tally {
         if time >= self.period.until {
             return;
         }
+        self.newest = Some(moment);
         let parts = piece.parts_of(event);
         let counts = self.period.has(time);
         if counts {

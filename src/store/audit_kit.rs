@@ -130,12 +130,17 @@ fn readme(store: &Store, auditor: &Member, checkpoint: &Checkpoint) -> Result<St
             String::new()
         }
     };
+    let trial = if store.is_trial() {
+        "; this is a store for trials: its times may be made up"
+    } else {
+        ""
+    };
     let made = rfc3339((store.state.clock)());
     Ok([
         ("{auditor}", auditor.name.clone()),
         ("{recipient}", auditor.recipient.to_string()),
         ("{store}", checkpoint.store.to_string()),
-        ("{made}", made),
+        ("{made}", made + trial),
         ("{events}", checkpoint.events.to_string()),
         ("{newest}", rfc3339(checkpoint.time)),
         ("{commit}", checkpoint.commit.to_string()),

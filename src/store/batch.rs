@@ -242,6 +242,10 @@ fn record_waiting(store: &mut Store) -> Result<Vec<Object>> {
         objects: store.ledger.repository.unstage(),
         keys: waiting.iter().flat_map(|made| made.keys.clone()).collect(),
     };
+    if store.ledger.journal.is_absent() {
+        store.ledger.repository.sync()?;
+        store.ledger.journal.start_anew()?;
+    }
     store.ledger.journal.append(&record)?;
     Ok(record.objects)
 }

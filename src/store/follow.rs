@@ -98,5 +98,11 @@ fn open(store: &Store, moment: Moment) -> Result<Entry> {
 
 /// See [`Store::has_news`].
 pub(super) fn has_news(store: &Store) -> bool {
-    store.ledger.journal.has_news() || !store.ledger.root.is_at_its_path()
+    let (journal, root) = (&store.ledger.journal, &store.ledger.root);
+    // Only `git fetch` brings events to a store without a journal.
+    let is_fetched = || {
+        let head = store.ledger.repository.head();
+        journal.is_absent() && head.is_ok_and(|head| head != Some(journal.head()))
+    };
+    journal.has_news() || is_fetched() || !root.is_at_its_path()
 }

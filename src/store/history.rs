@@ -306,7 +306,7 @@ pub enum RecordStatus {
     Event(u64),
     /// Not recorded, for this reason.
     Not(String),
-    /// Not needed: no content of any memory was shown.
+    /// Not needed: nothing of any memory was shown.
     NotNeeded,
 }
 
@@ -389,8 +389,6 @@ pub struct EventDiff {
     pub entry: Entry,
     /// Its changes, one for each memory.
     pub changes: Vec<MemoryDiff>,
-    /// Its change of the policy, the recipients or the signers.
-    pub config: Option<ConfigDiff>,
 }
 
 /// A change of one of the three files that are public by design.

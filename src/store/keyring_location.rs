@@ -199,7 +199,8 @@ pub(super) fn restrict_permissions(root: &Path) -> Vec<String> {
     };
     // A folder without a store is left alone.
     let has_file = |name: Name| root.has_kind(&name, FileKind::File);
-    if !has_file(Name::HEAD) || !has_file(Name::JOURNAL) {
+    let has_keyring = || root.has_kind(&Name::KEYRING, FileKind::Folder);
+    if !has_file(Name::HEAD) || !(has_file(Name::JOURNAL) || has_keyring()) {
         return Vec::new();
     }
     let mut said = close(&root);

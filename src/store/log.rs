@@ -7,11 +7,13 @@ use chrono::{DateTime, Utc};
 
 use crate::crypto::sign::{SignedBy, SignerEntry as Signer};
 use crate::error::{Error, Result};
-use crate::event::{Change, Event, Moment, Outcome, PathRef};
+use crate::event::{Change, Event, HoldChange, HoldOn, Moment, Outcome, PathRef};
 use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::memory_tool::path::{MemoryPath, PathFault};
 use crate::repository::object::Commit;
 use crate::state::timeline::VersionChange;
+use crate::store::history::ConfigDiff;
+use crate::store::history::diff::config_diff;
 use crate::store::history::read::{timeline, with_lock, with_timeline};
 use crate::store::signers::signers_before;
 use crate::store::{State, Store};
@@ -26,6 +28,11 @@ pub struct Entry {
     pub signer: Option<String>,
     /// Its record.
     pub event: Event,
+    /// Its change of the policy, the recipients or the signers; `None` also if one of the two texts
+    /// cannot be read.
+    pub config: Option<ConfigDiff>,
+    /// What the hold that it lifts was on; `None` also if that event cannot be read.
+    pub lifted: Option<HoldOn>,
 }
 
 /// A filter for events: those that meet every condition that is set.
@@ -74,9 +81,35 @@ pub(crate) fn entry(store: &Store, id: ObjectId) -> Result<(Entry, Option<Object
     let entry = Entry {
         commit: id,
         signer: signer_of(store, &commit)?,
+        config: config_diff(&store.ledger, &event, id).ok().flatten(),
+        lifted: lifted_by(store, &event, commit.parent),
         event,
     };
     Ok((entry, commit.parent))
+}
+
+/// Returns what the hold that an event lifts was on.
+fn lifted_by(store: &Store, event: &Event, parent: Option<ObjectId>) -> Option<HoldOn> {
+    let Some(HoldChange::Lift(hold)) = event.hold else {
+        return None;
+    };
+    let known = store.state.timeline.as_ref();
+    let commit = match known.and_then(|timeline| timeline.moment(hold)) {
+        Some(moment) => moment.commit,
+        None => {
+            let repository = &store.ledger.repository;
+            let between = hold + 1..event.number;
+            between
+                .rev()
+                .try_fold(parent?, |at, _| repository.peek_parent(at).ok().flatten())?
+        }
+    };
+    let (commit, _) = store.ledger.repository.commit(commit).ok()?;
+    let added = Event::from_message(&commit.message, &store.ledger.keyring).ok()?;
+    match added.hold {
+        Some(HoldChange::Add(on)) if added.number == hold => Some(on),
+        _ => None,
+    }
 }
 
 /// Returns the name of the commit's signer, if it was one of those before the commit.

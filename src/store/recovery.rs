@@ -88,15 +88,21 @@ pub(crate) fn restore_objects(
     Ok(Some(PendingRecovery { records, head }))
 }
 
-/// Opens the journal. If somebody has removed it, starts a new one at the ref.
+/// Opens the journal. A copy that git made has none, and history ends where the branch says.
 pub(super) fn open_journal(root: &Folder, repository: &Repository) -> Result<Journal> {
     match repository.head()? {
-        Some(head) if !root.has(&Name::JOURNAL) => {
-            repository.sync()?;
-            Journal::start(root, head)
-        }
+        Some(head) if !root.has(&Name::JOURNAL) => Ok(Journal::absent(root, head)),
         _ => Journal::open(root),
     }
+}
+
+/// Reads what other processes have written to the journal.
+fn refresh_journal(ledger: &mut Ledger) -> Result<()> {
+    if ledger.journal.is_absent() {
+        ledger.journal = open_journal(&ledger.root, &ledger.repository)?;
+        return Ok(());
+    }
+    ledger.journal.refresh()
 }
 
 /// Returns the error for a ref at a commit that the journal does not know. A ref that is ahead was
@@ -143,7 +149,7 @@ pub(super) fn config_blobs_in(repository: &Repository, tree: ObjectId) -> Result
 
 /// Loads what other processes have done, before every command. Requires the store's lock.
 pub(super) fn refresh(store: &mut Store) -> Result<()> {
-    store.ledger.journal.refresh()?;
+    refresh_journal(&mut store.ledger)?;
     let unclean = restore_objects(&store.ledger.repository, &store.ledger.journal, true)?;
     store
         .ledger

@@ -46,7 +46,11 @@ pub struct Removed {
 
 /// See [`Store::signer_list`].
 pub(super) fn signer_list(state: &State) -> Vec<Signer> {
-    state.config.signers.entries().map(Signer::of).collect()
+    signers_in(&state.config.signers)
+}
+
+pub(super) fn signers_in(signers: &Signers) -> Vec<Signer> {
+    signers.entries().map(Signer::of).collect()
 }
 
 /// See [`Store::add_signer`].

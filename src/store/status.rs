@@ -9,10 +9,13 @@ use chrono::{DateTime, Utc};
 use crate::crypto::digest::Digest;
 use crate::crypto::recipients::Member;
 use crate::crypto::sign::{SignerEntry, VerifyingKey};
+use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::event::Context;
 use crate::id::{ObjectId, StoreId};
+use crate::journal;
 use crate::keyring;
+use crate::repository::Repository;
 use crate::store::answer::Meta;
 use crate::store::audit_kit;
 use crate::store::journal_checkpoint::{self, Compacted, StorageStats};
@@ -389,7 +392,7 @@ pub enum Distance {
     Even,
     /// The history contains that moment, and has this many events after it.
     Ahead(u64),
-    /// The history does not contain that moment, though it has at least as many events.
+    /// Each of the two has events that the other lacks.
     Apart,
 }
 
@@ -409,11 +412,34 @@ pub(super) fn copy_of(store: &Store) -> Result<Option<CopyOf>> {
     let Some(other) = store.ledger.pinning.copy_of() else {
         return Ok(None);
     };
+    let distance = distance_to(store, other.seen)?;
+    let has_parted = || {
+        let path = other.path.as_deref();
+        path.is_some_and(|path| has_parted(store, path, other.seen).unwrap_or(false))
+    };
     Ok(Some(CopyOf {
         is_there: other.is_there(),
+        distance: match distance {
+            Distance::Behind(_) if has_parted() => Distance::Apart,
+            distance => distance,
+        },
         path: other.path,
-        distance: distance_to(store, other.seen)?,
     }))
+}
+
+/// Tells whether a history that is behind what was seen at `path` has events of its own: the store
+/// there knows the events between.
+fn has_parted(store: &Store, path: &Path, seen: SeenMoment) -> Result<bool> {
+    let there = Folder::at(path).map_err(Error::io("open", path))?;
+    let there = Repository::open_lenient(&there, journal::find);
+    let mut at = seen.moment.commit;
+    for _ in store.state.catalog.events..=seen.moment.event {
+        match there.peek_parent(at)? {
+            Some(parent) => at = parent,
+            None => return Ok(true),
+        }
+    }
+    Ok(at != store.ledger.journal.head())
 }
 
 fn distance_to(store: &Store, seen: SeenMoment) -> Result<Distance> {

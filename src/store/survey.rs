@@ -12,15 +12,17 @@ use crate::id::ObjectId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Timeline;
 use crate::store::commit::time_of;
-use crate::store::history::diff::config_diff;
+use crate::store::config::StoreConfig;
+use crate::store::history::RecordStatus;
+use crate::store::history::diff::entry_with_config;
 use crate::store::history::read::{
     HistoryRead, load_timeline, record_history_read, timeline, with_lock,
 };
-use crate::store::history::{ConfigDiff, RecordStatus};
-use crate::store::log::{Entry, entry};
+use crate::store::log::Entry;
+use crate::store::recovery::config_blobs_at;
 use crate::store::rollback_check::newest_checkpoint;
 use crate::store::signed_checkpoint::Checkpoint;
-use crate::store::signers::{Signer, signer_list, signer_now};
+use crate::store::signers::{Signer, signer_now, signers_in};
 use crate::store::sweep::expiry_of;
 use crate::store::{Store, log};
 
@@ -80,12 +82,12 @@ impl StoreSurvey<'_> {
         self.0.without_secrets(said)
     }
 
-    pub(crate) fn members(&self) -> &[Member] {
-        &self.0.state.config.members
-    }
-
-    pub(crate) fn signers(&self) -> Vec<Signer> {
-        signer_list(&self.0.state)
+    /// Returns the members and signers in force after a commit.
+    pub(crate) fn members_at(&self, commit: ObjectId) -> Result<(Vec<Member>, Vec<Signer>)> {
+        let repository = &self.0.ledger.repository;
+        let blobs = config_blobs_at(repository, commit)?;
+        let config = StoreConfig::read(repository, blobs)?;
+        Ok((config.members, signers_in(&config.signers)))
     }
 
     /// Tells whether the policy in force lets anything expire.
@@ -134,14 +136,9 @@ impl StoreSurvey<'_> {
         Ok(sum)
     }
 
-    /// Opens the record of a commit.
+    /// Opens the record of a commit, with its change of the configuration.
     pub(crate) fn entry(&self, commit: ObjectId) -> Result<Entry> {
-        Ok(entry(self.0, commit)?.0)
-    }
-
-    /// Compares the public file that an event replaced with the one before it.
-    pub(crate) fn config_diff(&self, entry: &Entry) -> Result<Option<ConfigDiff>> {
-        config_diff(&self.0.ledger, entry)
+        entry_with_config(self.0, commit)
     }
 
     /// Records that somebody reported on the events between two moments.

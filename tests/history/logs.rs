@@ -91,6 +91,25 @@ fn a_log_with_patches_is_one_look() {
     assert_eq!(shown[1]["changes"][0]["change"], "remove");
 }
 
+/// Whoever asks for the changes of nothing has looked at nothing.
+#[test]
+fn a_log_with_patches_of_nothing_is_no_look() {
+    let story = Story::new();
+    story.told(&[("A", create("n", "1\n"))]);
+    let before = story.newest();
+    for args in [
+        &["log", "-p", "/memories/none"][..],
+        &["log", "-p", "--since", "2999-01-01"],
+        &["log", "-p", "--actor", "nobody"],
+    ] {
+        let output = story.home.run(args);
+        let code = output.status.code();
+        assert!(code == Some(4) || args.contains(&"--since"), "{args:?}");
+        assert_eq!(complaints(&output), "no events\n", "{args:?}");
+        assert_eq!(story.newest(), before, "{args:?}");
+    }
+}
+
 #[test]
 fn grep_of_now_and_of_all_there_ever_was() {
     let story = Story::new();
@@ -379,6 +398,6 @@ fn a_memory_is_selected_by_its_id_through_everything() {
     assert_eq!(none.status.code(), Some(0));
     assert_eq!(
         (stdout(&none), complaints(&none)),
-        (String::new(), String::new())
+        (String::new(), "no events\n".to_owned())
     );
 }

@@ -21,6 +21,13 @@ impl Team {
         }
     }
 
+    /// The same in a store for trials, where times can be made up.
+    pub(crate) fn trial() -> Self {
+        Self {
+            home: Home::empty().made_by(&["init", "--trial", "--now", "2031-01-01T00:00:00Z"]),
+        }
+    }
+
     /// The identity file of a person, made when first asked for.
     pub(crate) fn identity(&self, name: &str) -> PathBuf {
         if name == "owner" {

@@ -49,6 +49,42 @@ fn a_period_without_events_is_said_to_be_one() {
     assert!(markdown.contains("none in the period"));
 }
 
+/// Who could read and write is told as of the end of the period, not of today.
+#[test]
+fn members_and_signers_are_those_of_the_period() {
+    let team = Team::trial();
+    let at = |now: &str, args: &[&str]| team.ok(&[&["--now", now], args].concat());
+    let (ann, bob) = (team.recipient("ann"), team.recipient("bob"));
+    at(
+        "2031-01-10T00:00:00Z",
+        &["members", "add", "ann", &ann, "--role", "auditor"],
+    );
+    at(
+        "2031-02-10T00:00:00Z",
+        &["members", "add", "bob", &bob, "--role", "auditor"],
+    );
+    at("2031-03-10T00:00:00Z", &["members", "rm", "ann"]);
+    for (period, expected) in [
+        ("2031-01", &["ann", "owner"][..]),
+        ("2031-02", &["ann", "bob", "owner"]),
+        ("2031-03", &["bob", "owner"]),
+        ("2019", &[]),
+    ] {
+        let found = report(&team, "owner", &["--now", "2031-04-01T00:00:00Z", period]);
+        let members = found["members"].as_array().expect("a list");
+        let mut names: Vec<&str> = members
+            .iter()
+            .filter_map(|one| one["name"].as_str())
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, expected, "{period}");
+        assert_eq!(
+            found["signers"].as_array().expect("a list").len(),
+            usize::from(!expected.is_empty())
+        );
+    }
+}
+
 #[test]
 fn a_store_without_memories_has_a_report() {
     let team = Team::new();

@@ -161,6 +161,15 @@ fn a_hold_is_on_record_with_who_and_why() {
     // A memory that is gone can be held by the path it had, or its id.
     scene.done(&day(5), &["hold", "rm", "4"]);
     scene.done(&day(5), &["hold", "rm", "5"]);
+    // What is no longer held stands in the line of whoever ended it, with history read or not.
+    for args in [&["log", "-n", "2"][..], &["log", "--command", "hold_rm"]] {
+        let log = scene.done(&day(5), args);
+        let lines: Vec<&str> = log.lines().collect();
+        has(lines[0], &["ends hold=5 on \"/memories/{a,b}.md\""]);
+        has(lines[1], &[&format!("ends hold=4 on memory {id}")]);
+    }
+    let ended = scene.newest(&day(5));
+    assert_eq!(ended["lifted"]["glob"], "/memories/{a,b}.md");
     scene.done(&day(5), &["delete", "/memories/a.md"]);
     scene.done(
         &day(6),

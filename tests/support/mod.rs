@@ -87,7 +87,7 @@ impl Home {
         Self::empty().made_by(&["init", "--trial"])
     }
 
-    fn made_by(self, init: &[&str]) -> Self {
+    pub(crate) fn made_by(self, init: &[&str]) -> Self {
         let made = self.run(init);
         assert!(made.status.success(), "{}", stderr(&made));
         self

@@ -173,8 +173,14 @@ fn other_pages_in_the_browser_get_nothing() {
     ] {
         let sent = ui.send("undo", &[("Origin", origin)], "do=revert");
         assert_tells_nothing(&sent, 403, origin);
+        if !origin.is_empty() {
+            let got = ui.ask("GET", &ui.room, &[("Origin", origin)], "");
+            assert_tells_nothing(&got, 403, origin);
+        }
     }
     assert_eq!(events(&home), before, "and none of it was carried out");
+    let own = format!("http://{}", ui.host);
+    assert_eq!(ui.ask("GET", &ui.room, &[("Origin", &own)], "").status, 200);
     for site in ["same-origin", "none", ""] {
         let got = ui.ask("GET", &ui.room, &[("Sec-Fetch-Site", site)], "");
         assert_eq!(got.status, 200, "{site}");

@@ -65,6 +65,21 @@ fn a_plan_is_shown_and_exactly_that_is_done() {
     assert_eq!(text(&home), "ask\nlater\n");
 }
 
+/// A look in a page is on record with a person's name, so there has to be one.
+#[test]
+fn nobody_looks_without_a_name() {
+    let home = scene();
+    let mut command = home.command(&["ui"]);
+    command.env_remove("USER");
+    let refused = crate::support::feed(command, b"");
+    assert_eq!(refused.status.code(), Some(2));
+    let said = stderr(&refused);
+    assert!(
+        said.contains("nobody is named") && said.contains("--actor"),
+        "{said}"
+    );
+}
+
 #[test]
 fn without_being_allowed_to_it_undoes_nothing_and_says_so() {
     let home = scene();
@@ -109,6 +124,9 @@ fn a_form_without_its_token_undoes_nothing() {
     // Nor does one without the plan that was shown, or with more than the page has.
     let bare = form.split("&plan=").next().expect("a form").to_owned();
     assert_eq!(ui.send("undo", &[], &bare).status, 400);
+    // Or without a reason for the record.
+    let silent = form.replace("a+bad+night", "");
+    assert_eq!(ui.send("undo", &[], &silent).status, 400);
     assert_eq!(
         ui.send("undo", &[], &(form.clone() + "&force=1")).status,
         400
@@ -158,7 +176,11 @@ fn memories_and_the_whole_store_can_be_brought_back() {
     ] {
         let plan = ui.text(&format!("plan?{asked}"));
         let (csrf, digest) = (hidden(&plan, "csrf"), hidden(&plan, "plan"));
-        let done = ui.send("undo", &[], &format!("{asked}&csrf={csrf}&plan={digest}"));
+        let done = ui.send(
+            "undo",
+            &[],
+            &format!("{asked}&csrf={csrf}&plan={digest}&reason=back"),
+        );
         assert_eq!(done.status, 303, "{asked}: {done:?}");
         assert_eq!(text(&home), "ask\nlater\n", "{asked}");
         act(&home, "night", &replace("ask", "never ask"));

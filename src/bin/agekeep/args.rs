@@ -532,6 +532,7 @@ impl Global {
                     source,
                 })
             }
+            Err(_) if is_kit(&path) => Ok(path.join("store")),
             Err(_) if !path.join("keyring").is_dir() => Err(Error::NoStore { path }),
             _ => Ok(path),
         }
@@ -571,4 +572,9 @@ impl Global {
         context.session = None;
         context
     }
+}
+
+/// Tells whether a folder is an auditor's kit, which has the store in it.
+fn is_kit(folder: &Path) -> bool {
+    folder.join("checkpoint").is_file() && folder.join("store/HEAD").is_file()
 }

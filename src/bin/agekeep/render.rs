@@ -31,7 +31,7 @@ pub(super) const EVENTS: &[Column] = &[
 pub(super) fn to_row(entry: &Entry, screen: &Screen) -> ListRow {
     let event = &entry.event;
     let said = |text: &Option<String>| text.as_deref().map_or_else(String::new, quoted);
-    let mut what = details(event);
+    let mut what = details(entry);
     if let Some(error) = event
         .error
         .as_ref()
@@ -121,7 +121,7 @@ pub(super) fn to_text(entry: &Entry) -> String {
     if let Some(error) = &event.error {
         let _ = write!(line, "  ({error})");
     }
-    let details = details(event);
+    let details = details(entry);
     if !details.is_empty() {
         let _ = write!(line, "  {details}");
     }
@@ -151,7 +151,8 @@ fn who(entry: &Entry) -> String {
 
 /// Renders what a sweep, a hold, an erasure or a redaction of history decided: rules, the hold's
 /// number and what it is on, how many versions no longer open, and the event of the receipt.
-fn decided(event: &Event) -> String {
+fn decided(entry: &Entry) -> String {
+    let event = &entry.event;
     let mut out = String::new();
     if event.command == "expire" && event.memories.is_empty() && event.outcome == Outcome::Ok {
         out.push_str("  nothing had expired");
@@ -170,14 +171,14 @@ fn decided(event: &Event) -> String {
         let _ = write!(out, "  rule={}", rules.join(","));
     }
     match &event.hold {
-        Some(HoldChange::Add(HoldOn::Glob(glob))) => {
-            let _ = write!(out, "  hold={} on {}", event.number, quoted(glob));
-        }
-        Some(HoldChange::Add(HoldOn::Memory(id))) => {
-            let _ = write!(out, "  hold={} on memory {id}", event.number);
+        Some(HoldChange::Add(on)) => {
+            let _ = write!(out, "  hold={} on {}", event.number, held(on));
         }
         Some(HoldChange::Lift(hold)) => {
             let _ = write!(out, "  ends hold={hold}");
+            if let Some(on) = &entry.lifted {
+                let _ = write!(out, " on {}", held(on));
+            }
         }
         _ => {}
     }
@@ -189,12 +190,22 @@ fn decided(event: &Event) -> String {
     out
 }
 
+/// Renders what a hold is on.
+fn held(on: &HoldOn) -> String {
+    match on {
+        HoldOn::Glob(glob) => quoted(glob),
+        HoldOn::Memory(id) => format!("memory {id}"),
+        _ => "?".into(),
+    }
+}
+
 /// Renders what an event did, besides its command, outcome and paths.
-pub(super) fn details(event: &Event) -> String {
+pub(super) fn details(entry: &Entry) -> String {
+    let event = &entry.event;
     let parts = [
         sizes(event),
         stripped(event),
-        decided(event),
+        decided(entry),
         moments(event),
     ]
     .concat();
@@ -336,7 +347,7 @@ pub(super) fn to_json(entry: &Entry, trial: bool) -> Value {
             })
         })
         .collect();
-    json!({
+    let mut object = json!({
         "schema": "agekeep.event/1",
         "event": event.number,
         "commit": entry.commit,
@@ -368,7 +379,17 @@ pub(super) fn to_json(entry: &Entry, trial: bool) -> Value {
         "receipt": event.receipt,
         "clock_accepted": event.clock_accepted,
         "trial": trial,
-    })
+    });
+    if let Some(on) = &entry.lifted {
+        object["lifted"] = json!(on);
+    }
+    if let Some(config) = &entry.config {
+        object["config"] = json!({
+            "file": config.file,
+            "hunks": config.diff.hunks().iter().map(hunk_to_json).collect::<Vec<_>>(),
+        });
+    }
+    object
 }
 
 // Changes, as lines for people and as JSON.
@@ -377,7 +398,7 @@ pub(super) fn to_json(entry: &Entry, trial: bool) -> Value {
 pub(super) fn shown_to_lines(shown: &EventDiff) -> Vec<StyledLine> {
     let mut lines = vec![vec![(Style::Heading, to_text(&shown.entry))]];
     lines.extend(shown.changes.iter().flat_map(to_lines));
-    if let Some(config) = &shown.config {
+    if let Some(config) = &shown.entry.config {
         lines.push(vec![(Style::Heading, format!("--- {}", config.file))]);
         lines.push(vec![(Style::Heading, format!("+++ {}", config.file))]);
         lines.extend(config.diff.hunks().iter().flat_map(hunk_lines));
@@ -390,12 +411,6 @@ pub(super) fn shown_to_json(shown: &EventDiff, trial: bool) -> Value {
     let mut object = to_json(&shown.entry, trial);
     object["schema"] = "agekeep.show/1".into();
     object["changes"] = shown.changes.iter().map(changes_to_json).collect();
-    if let Some(config) = &shown.config {
-        object["config"] = json!({
-            "file": config.file,
-            "hunks": config.diff.hunks().iter().map(hunk_to_json).collect::<Vec<_>>(),
-        });
-    }
     object
 }
 

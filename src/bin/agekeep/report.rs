@@ -6,7 +6,7 @@ mod markdown;
 
 use std::borrow::Cow;
 
-use agekeep::report::AuditReport;
+use agekeep::report::{AuditReport, ErasedInfo};
 use chrono::{DateTime, Utc};
 
 use crate::output;
@@ -77,6 +77,28 @@ fn count(number: u64) -> String {
     pieces.join("\u{202f}")
 }
 
+/// Formats a count of things, with its thousands apart.
+fn counted(number: u64, what: &str) -> String {
+    let plural = match (number, what) {
+        (1, _) => return format!("1 {what}"),
+        (_, "memory") => "memories".into(),
+        _ => format!("{what}s"),
+    };
+    format!("{} {plural}", count(number))
+}
+
+/// Says what a receipt proves.
+fn receipt(erased: &ErasedInfo) -> String {
+    format!(
+        "{}; {} and {} were tried and do not open; {} still {} a path that was asked for.",
+        counted(erased.memories, "memory"),
+        counted(erased.versions, "version"),
+        counted(erased.records, "record"),
+        counted(erased.asked, "record"),
+        if erased.asked == 1 { "shows" } else { "show" },
+    )
+}
+
 /// Formats bytes for people.
 #[allow(clippy::cast_precision_loss)] // one digit after the point is shown
 fn bytes(number: u64) -> String {
@@ -102,8 +124,8 @@ fn name(name: Option<&str>) -> String {
 fn range(report: &AuditReport) -> String {
     match (report.events.first, report.events.last) {
         (Some(first), Some(last)) => format!(
-            "{} events, number {} to {}; {} before",
-            count(report.events.count),
+            "{}, number {} to {}; {} before",
+            counted(report.events.count, "event"),
             first.event,
             last.event,
             count(report.events.before)

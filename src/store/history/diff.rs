@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::Text;
 use crate::diff::TextDiff;
 use crate::error::{Error, Result};
-use crate::event::{Context, MemoryChange, Moment};
+use crate::event::{Context, Event, MemoryChange, Moment};
 use crate::id::{MemoryId, ObjectId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Version, VersionChange};
@@ -13,7 +13,9 @@ use crate::store::history::read::{
     HistoryRead, is_hidden, look_change, path_ref_ever, record_history_read, resolve, side,
     text_then, timeline, with_contents,
 };
-use crate::store::history::{ConfigDiff, Difference, EventDiff, MemoryDiff, Recorded, VersionInfo};
+use crate::store::history::{
+    ConfigDiff, Difference, EventDiff, MemoryDiff, RecordStatus, Recorded, VersionInfo,
+};
 use crate::store::log::{Entry, Filter, entry, numbers};
 use crate::store::revision::Revision;
 use crate::store::{Ledger, State, Store};
@@ -30,8 +32,7 @@ pub(super) fn show(
     with_contents(store, |store| {
         let at = resolve(store, revision)?;
         let (changes, touches) = compare_all(store, &pairs_of(&store.state, at.event));
-        let entry = entry(store, at.commit)?.0;
-        let config = config_diff(&store.ledger, &entry)?;
+        let entry = entry_with_config(store, at.commit)?;
         let look = HistoryRead {
             command: "show",
             path: None,
@@ -40,11 +41,7 @@ pub(super) fn show(
         };
         let recorded = record_history_read(store, look, context)?;
         Ok(Recorded {
-            found: EventDiff {
-                entry,
-                changes,
-                config,
-            },
+            found: EventDiff { entry, changes },
             recorded,
         })
     })
@@ -78,7 +75,12 @@ pub(super) fn events_with_changes<'a>(
             at: Vec::new(),
             touches: newest_of(&store.state, &numbers),
         };
-        Ok((numbers, record_history_read(store, look, context)?))
+        let recorded = if numbers.is_empty() {
+            RecordStatus::NotNeeded
+        } else {
+            record_history_read(store, look, context)?
+        };
+        Ok((numbers, recorded))
     })?;
     let store = &*store;
     let looker = context.clone();
@@ -95,24 +97,30 @@ pub(super) fn events_with_changes<'a>(
             memories.as_ref().is_none_or(inside)
         });
         let (changes, _) = compare_all(store, &pairs);
-        let entry = entry(store, moment.commit)?.0;
-        let config = config_diff(&store.ledger, &entry)?;
-        Ok(EventDiff {
-            entry,
-            changes,
-            config,
-        })
+        let entry = entry_with_config(store, moment.commit)?;
+        Ok(EventDiff { entry, changes })
     });
     Ok(Recorded { found, recorded })
 }
 
+/// Reads an event whose change of the configuration has to be there.
+pub(in crate::store) fn entry_with_config(store: &Store, commit: ObjectId) -> Result<Entry> {
+    let (mut entry, _) = entry(store, commit)?;
+    entry.config = config_diff(&store.ledger, &entry.event, commit)?;
+    Ok(entry)
+}
+
 /// Compares the public file that an event replaced with the one before it.
-pub(in crate::store) fn config_diff(ledger: &Ledger, entry: &Entry) -> Result<Option<ConfigDiff>> {
-    let Some(file) = entry.event.decides() else {
+pub(in crate::store) fn config_diff(
+    ledger: &Ledger,
+    event: &Event,
+    commit: ObjectId,
+) -> Result<Option<ConfigDiff>> {
+    let Some(file) = event.decides() else {
         return Ok(None);
     };
     let repository = &ledger.repository;
-    let (commit, _) = repository.commit(entry.commit)?;
+    let (commit, _) = repository.commit(commit)?;
     let text_in = |tree: ObjectId| {
         let [blob] = repository.files_in(tree, [file.name()])?;
         let text = blob.map_or_else(|| Ok(String::new()), |blob| repository.public(blob))?;

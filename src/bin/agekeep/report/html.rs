@@ -6,7 +6,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::report::chart::{
     self, BLUE, BarRow, GREEN, ORANGE, PURPLE, Picture, SHADES, SKY, Series, Shade, VERMILION,
 };
-use crate::report::{bytes, count, more, name, registers, seconds, shown, step_name, summary};
+use crate::report::{
+    bytes, count, more, name, receipt, registers, seconds, shown, step_name, summary,
+};
 
 /// Nothing is loaded, and nothing runs. Styles stand in the page.
 const CONTENT_POLICY: &str =
@@ -149,7 +151,7 @@ fn in_force(report: &AuditReport) -> Markup {
         ]
     });
     html! {
-        h2 { "Who can read, and who can write" }
+        h2 { "Who could read and who could write at the end of the period" }
         div.pair {
             (table(&Table { headings: vec!["Member", "Role", "Public key"], words: 3, rows: members.collect() }))
             (table(&Table { headings: vec!["Signer", "Role", "Fingerprint"], words: 3, rows: signers.collect() }))
@@ -586,11 +588,7 @@ fn event_row(row: &RegisterRow) -> Markup {
                     }
                 }
                 @if let Some(erased) = &row.erased {
-                    p {
-                        "Receipt: " (count(erased.memories)) " memories, " (count(erased.versions))
-                        " versions and " (count(erased.records)) " records were tried and do not open; "
-                        (count(erased.asked)) " records still show a path that was asked for."
-                    }
+                    p { "Receipt: " (receipt(erased)) }
                     details { summary { "What it does not reach" }
                         ul { @for what in &erased.not_reached { li { (shown(what)) } } }
                     }

@@ -2,7 +2,9 @@
 
 use agekeep::report::{AuditReport, NameCount, Register, RegisterRow};
 
-use crate::report::{bytes, count, more, name, registers, seconds, shown, step_name, summary};
+use crate::report::{
+    bytes, count, counted, more, name, receipt, registers, seconds, shown, step_name, summary,
+};
 
 /// Renders a report.
 pub(super) fn text(report: &AuditReport) -> String {
@@ -96,7 +98,7 @@ fn escaped(text: &str) -> String {
 }
 
 fn in_force(page: &mut Text, report: &AuditReport) {
-    page.line("## Who can read, and who can write");
+    page.line("## Who could read and who could write at the end of the period");
     let members = report.members.iter();
     page.table(
         &["Member", "Role", "Public key"],
@@ -260,6 +262,7 @@ fn event_row(row: &RegisterRow) -> Vec<String> {
     let error = row
         .error
         .as_deref()
+        .filter(|error| *error != row.outcome.as_str())
         .map(|error| format!(" {}", shown(error)));
     vec![
         row.event.to_string(),
@@ -291,13 +294,9 @@ fn details(page: &mut Text, row: &RegisterRow) {
     }
     if let Some(erased) = &row.erased {
         page.line(&format!(
-            "Event {}, receipt: {} memories, {} versions and {} records were tried and do not open; \
-             {} records still show a path that was asked for. It does not reach:",
+            "Event {}, receipt: {} It does not reach:",
             row.event,
-            count(erased.memories),
-            count(erased.versions),
-            count(erased.records),
-            count(erased.asked)
+            receipt(erased)
         ));
         page.list(erased.not_reached.iter().map(|what| shown(what)));
     }
@@ -312,8 +311,12 @@ fn gaps(page: &mut Text, report: &AuditReport) {
         return;
     }
     page.line(&format!("### Days without a sweep ({})", count(total)));
-    page.list(
-        gaps.iter()
-            .map(|gap| format!("{} to {} ({} days)", gap.since, gap.until, gap.days)),
-    );
+    page.list(gaps.iter().map(|gap| {
+        format!(
+            "{} to {} ({})",
+            gap.since,
+            gap.until,
+            counted(gap.days, "day")
+        )
+    }));
 }

@@ -84,6 +84,12 @@ fn fields(entry: &Entry, event: &Event, source: Source) -> Vec<(&'static str, St
             "cs5Label",
             "commit",
         ),
+        said(
+            source.trial.then(|| "true".into()),
+            "cs6",
+            "cs6Label",
+            "trial",
+        ),
         said(count("memories"), "cn1", "cn1Label", "memories"),
         said(count("redactions"), "cn2", "cn2Label", "redactions"),
     ];

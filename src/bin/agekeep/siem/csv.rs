@@ -7,7 +7,7 @@ use crate::render;
 use crate::siem::Source;
 
 /// The columns: the fields of `agekeep.event/1` that are one value, and counts of the others.
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 20] = [
     "event",
     "time",
     "commit",
@@ -27,6 +27,7 @@ const COLUMNS: [&str; 19] = [
     "reason",
     "tool_use_id",
     "trace",
+    "trial",
 ];
 
 /// Returns the row of the columns' names.

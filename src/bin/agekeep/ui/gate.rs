@@ -5,7 +5,7 @@
 //! | other users of the machine | the token, which works once, then the session's cookie |
 //! | their servers at other ports of 127.0.0.1, which get cookies too | the cookie's path, which nobody can guess |
 //! | a name on the Internet that leads to 127.0.0.1 | `Host` |
-//! | other pages in the browser | `SameSite=Strict`, `Sec-Fetch-Site`; for what changes something, `Origin` and the form's token |
+//! | other pages in the browser | `SameSite=Strict`, `Sec-Fetch-Site`, `Origin` where it is said; for what changes something it has to be, with the form's token |
 
 use std::sync::{Mutex, PoisonError};
 
@@ -74,13 +74,17 @@ impl Gate {
         &self.form
     }
 
-    /// Checks what every request must have: this server's name, and a known method.
+    /// Checks what every request must have: this server's name, no other page's `Origin`, and a
+    /// known method.
     pub(super) fn check<B>(&self, request: &Request<B>) -> Result<(), Unwelcome> {
         if self.host(request).is_none() {
             return Err(unwelcome(
                 StatusCode::FORBIDDEN,
                 "This server answers only to its own name: open the address that agekeep printed.",
             ));
+        }
+        if request.headers().contains_key(header::ORIGIN) {
+            self.check_origin(request)?;
         }
         if ![Method::GET, Method::POST].contains(request.method()) {
             return Err(unwelcome(
@@ -144,7 +148,7 @@ impl Gate {
         }
     }
 
-    /// Checks that a form was sent by a page of this server.
+    /// Checks that a request was sent by a page of this server.
     pub(super) fn check_origin<B>(&self, request: &Request<B>) -> Result<(), Unwelcome> {
         let origin = only(request.headers(), header::ORIGIN);
         let own = self.host(request).map(|host| format!("http://{host}"));
@@ -153,7 +157,7 @@ impl Gate {
         }
         Err(unwelcome(
             StatusCode::FORBIDDEN,
-            "Another page sent this form. Only pages of this server may.",
+            "Another page sent this. Only pages of this server may.",
         ))
     }
 

@@ -1,15 +1,14 @@
 //! `checkpoint`: a signed note that says where history ends now.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use agekeep::error::{Error, Result};
+use agekeep::error::Result;
 use clap::Args;
 use serde_json::json;
 
 use crate::args::Global;
 use crate::output;
+use crate::verbs::export::writer::ExportTarget;
 
 #[derive(Args)]
 pub(crate) struct CheckpointArgs {
@@ -19,9 +18,12 @@ pub(crate) struct CheckpointArgs {
 }
 
 pub(crate) fn checkpoint(global: &Global, args: &CheckpointArgs) -> Result<u8> {
+    let store = global.existing_store()?;
+    let free = |path: &PathBuf| ExportTarget::check(path, false, true, &store);
+    let target = args.out.as_ref().map(free).transpose()?;
     let (checkpoint, note) = global.open()?.checkpoint()?;
-    if let Some(path) = &args.out {
-        write_new(path, &note)?;
+    if let Some(target) = target {
+        target.write_text(&note)?;
     }
     if global.json {
         output::json(&json!({
@@ -36,16 +38,4 @@ pub(crate) fn checkpoint(global: &Global, args: &CheckpointArgs) -> Result<u8> {
         output::text(&note)?;
     }
     Ok(0)
-}
-
-/// Writes the note to a new file, and never over another note, which may be the proof of what is
-/// missing today.
-fn write_new(path: &Path, note: &str) -> Result<()> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    file.and_then(|mut file| file.write_all(note.as_bytes()))
-        .map_err(|source| Error::Io {
-            doing: "write",
-            path: path.into(),
-            source,
-        })
 }

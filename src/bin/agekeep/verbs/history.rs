@@ -452,9 +452,17 @@ pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
     let entries = store.accesses(&filter)?;
     let entries = entries.take(args.limit.unwrap_or(usize::MAX));
     let shown = print(global, trial, entries)?;
+    if shown || args.limit == Some(0) {
+        return Ok(0);
+    }
     // A memory that nobody has read is known all the same.
-    let known = shown || store.events(&filter)?.next().is_some();
-    Ok(unless_shown(known || args.limit == Some(0), &filter))
+    if store.events(&filter)?.next().is_some() {
+        if !global.json {
+            output::note("nobody has read it");
+        }
+        return Ok(0);
+    }
+    Ok(unless_shown(false, &filter))
 }
 
 /// Says of a store for trials that it is one: with --json each line does. Returns whether it is one.
@@ -475,16 +483,20 @@ fn select(filter: &mut Filter, store: &Store, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the exit code: a path, memory, actor or session of which no event was shown is not
-/// found, and that is said.
+/// Says if no event was shown, and returns the exit code: a path, memory, actor or session without
+/// any is not found.
 fn unless_shown(shown: bool, filter: &Filter) -> u8 {
-    let names = [&filter.actor, &filter.session];
-    let is_named = filter.path.is_some() || filter.memory.is_some();
-    if shown || !(is_named || names.iter().any(|name| name.is_some())) {
+    if shown {
         return 0;
     }
     output::note("no events");
-    NOT_FOUND
+    let names = [&filter.actor, &filter.session];
+    let is_named = filter.path.is_some() || filter.memory.is_some();
+    if is_named || names.iter().any(|name| name.is_some()) {
+        NOT_FOUND
+    } else {
+        0
+    }
 }
 
 /// Prints events, and tells whether there was any.
@@ -564,7 +576,7 @@ fn command_name(text: &str) -> Result<String> {
         [] => format!("it is not one of {}", known.join(", ")),
     };
     Err(Error::Invalid {
-        what: "the command",
+        what: "the command's name",
         why,
     })
 }

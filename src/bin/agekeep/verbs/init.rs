@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::args::Global;
 use crate::verbs::members;
 use crate::verbs::policy::PolicyFiles;
-use crate::{environment, output, recovery};
+use crate::{environment, output, recovery, render};
 
 #[derive(Args, Default)]
 pub(crate) struct Init {
@@ -193,11 +193,16 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<I
 impl InitResult {
     pub(crate) fn to_text(&self) -> String {
         let new = |made| if made { " (new)" } else { "" };
+        let trial = if self.store.is_trial() {
+            format!("\ntrial        {}", render::TRIAL)
+        } else {
+            String::new()
+        };
         format!(
             "store        {store}\n\
              recipient    {recipient}\n\
              identity     {identity}{new_identity}\n\
-             signing key  {signing_key}{new_signing_key}\n\
+             signing key  {signing_key}{new_signing_key}{trial}\n\
              \n\
              Back these up. Nobody can restore them for you:\n\
              \x20 {identity}  decrypts the store; without it every memory is lost\n\

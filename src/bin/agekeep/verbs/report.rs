@@ -2,7 +2,7 @@
 //! a file is as it was signed.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
@@ -22,12 +22,10 @@ use crate::output::{self, Bar};
 use crate::render;
 use crate::report::{ReportFormat, render as rendered};
 use crate::verbs::export::writer::ExportTarget;
-use crate::verbs::verify::exit_code;
+use crate::verbs::verify::{TAMPERED, exit_code};
 
 /// Most bytes of a report that is proved: more than any has.
 const REPORT_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// The exit code if something is not as it was signed or recorded.
-const NOT_PROVED: u8 = 13;
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -92,7 +90,7 @@ fn make(global: &Global, args: &ReportArgs) -> Result<u8> {
     let text = rendered(&found, format);
     let Some(target) = target else {
         output::text(&text)?;
-        return Ok(0);
+        return Ok(exit_code_of(&found));
     };
     // Signed before the file is there, so that no report stays without the note that was asked for.
     let note = note_target.map(|target| {
@@ -100,12 +98,22 @@ fn make(global: &Global, args: &ReportArgs) -> Result<u8> {
         Ok::<_, Error>((target, note))
     });
     let note = note.transpose()?;
-    write(target, &text)?;
+    target.write_text(&text)?;
     if let Some((target, note)) = note {
-        write(target, &note)?;
+        target.write_text(&note)?;
     }
     say_written(args, &found);
-    Ok(0)
+    Ok(exit_code_of(&found))
+}
+
+/// Returns the exit code of a report that was made: whoever reads only that has to notice
+/// tampering. Gaps and untidy settings stand in the report.
+fn exit_code_of(found: &AuditReport) -> u8 {
+    if found.verified.worst != Some(verify::FindingClass::Tampered.as_str()) {
+        return 0;
+    }
+    output::warn("the store does not verify; the report says why, and so does `agekeep verify`");
+    TAMPERED
 }
 
 /// Parses a period: a name, or two times of which either may be missing.
@@ -159,14 +167,6 @@ fn verified(
     });
     bar.finish();
     report
-}
-
-/// Writes a new file that only its owner can read, and puts it in its place once it is whole.
-fn write(mut target: ExportTarget, text: &str) -> Result<()> {
-    let mut file = target.begin_file()?;
-    let written = file.write_all(text.as_bytes());
-    written.map_err(|error| target.failed(error))?;
-    target.finish()
 }
 
 fn say_written(args: &ReportArgs, found: &AuditReport) {
@@ -282,7 +282,7 @@ fn show_proof(
         ))?;
     }
     Ok(match (is_proved, exit_code(proof)) {
-        (false, 0) => NOT_PROVED,
+        (false, 0) => TAMPERED,
         (_, code) => code,
     })
 }

@@ -68,8 +68,10 @@ fn to_pairs(status: &Status) -> Vec<Pair> {
         (
             "memories",
             format!(
-                "{} ({} bytes of text), {} versions in history",
-                status.memories, status.text_bytes, status.versions
+                "{} ({} of text), {} in history",
+                status.memories,
+                counted(status.text_bytes, "byte"),
+                counted(status.versions, "version")
             ),
         ),
         (
@@ -77,14 +79,14 @@ fn to_pairs(status: &Status) -> Vec<Pair> {
             format!("{}, the last {}", status.events, last_event(status)),
         ),
         ("history", history(status)),
-        ("on disk", format!("{} bytes", status.file_bytes)),
+        ("on disk", counted(status.file_bytes, "byte")),
         (
             "sweep",
             format!(
-                "{}, {} expired since, {} holds",
+                "{}, {} expired since, {}",
                 last_sweep(status).unwrap_or_else(|| "never".into()),
                 status.expired,
-                status.holds
+                counted(status.holds as u64, "hold")
             ),
         ),
     ];

@@ -15,7 +15,7 @@ use crate::verbs::policy;
 use crate::{environment, render};
 
 /// The exit codes, by the gravest class of what was found.
-const TAMPERED: u8 = 13;
+pub(crate) const TAMPERED: u8 = 13;
 const INCOMPLETE: u8 = 3;
 const UNTIDY: u8 = 14;
 

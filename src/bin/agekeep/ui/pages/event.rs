@@ -50,7 +50,7 @@ pub(super) fn event(visit: &mut Visit<'_>) -> Result<Page> {
         @match &found {
             Found::Record(_) => p { "You are an auditor: you see who did what, and no text." },
             Found::Changes(found) => {
-                @if let Some(config) = &found.config { h2 { "What changed" } (changes::of_config(config)) }
+                @if let Some(config) = &found.entry.config { h2 { "What changed" } (changes::of_config(config)) }
                 @if !found.changes.is_empty() { h2 { "What changed" } (changes::of_memories(&found.changes)) }
             },
         }
@@ -119,7 +119,7 @@ fn told(visit: &Visit<'_>, entry: &Entry) -> Vec<(&'static str, Markup)> {
         ("Who, as the signature proves", signed(entry)),
         ("Through", html! { (shown(&event.door)) }),
     ];
-    let details = render::details(event);
+    let details = render::details(entry);
     if !details.is_empty() {
         rows.push(("What", html! { (shown(&details)) }));
     }
@@ -194,7 +194,7 @@ pub(super) const HEADS: &[&str] = &[
 /// The cells of an event in a list.
 pub(super) fn cells(visit: &Visit<'_>, entry: &Entry) -> Vec<Markup> {
     let event = &entry.event;
-    let details = render::details(event);
+    let details = render::details(entry);
     vec![
         numbered(event.number),
         visit.time(event.time),

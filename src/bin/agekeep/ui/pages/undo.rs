@@ -64,7 +64,7 @@ impl UndoForm {
         facts: &Facts,
     ) -> Result<Option<u64>> {
         let mut context = facts.context.clone();
-        context.reason = form.owned("reason").or(context.reason);
+        context.reason = Some(form.needed("reason")?.to_owned());
         let is_partial = form.text("partial").is_some();
         let plan = form.needed("plan")?;
         let (_, meta) = store.undo(&self.0, Some(plan), is_partial, &context)?;
@@ -214,7 +214,11 @@ fn confirmation(visit: &Visit<'_>, plan: &UndoPlan) -> Markup {
             }
             input type="hidden" name="csrf" value=(visit.form_token);
             input type="hidden" name="plan" value=(plan.digest);
-            (field(visit.query, "reason", "Why, for the record", ""))
+            div {
+                label for="reason" { "Why, for the record" }
+                input type="text" id="reason" name="reason" value=[&visit.facts.context.reason]
+                    required autocomplete="off";
+            }
             @if !plan.conflicts.is_empty() {
                 label.tick {
                     input type="checkbox" name="partial" value="1" required;

@@ -243,6 +243,14 @@ pub(crate) struct ExportTarget {
 }
 
 impl ExportTarget {
+    /// Writes a new file that only its owner can read, and puts it in its place once it is whole.
+    pub(crate) fn write_text(mut self, text: &str) -> Result<()> {
+        let mut file = self.begin_file()?;
+        let written = file.write_all(text.as_bytes());
+        written.map_err(|error| self.failed(error))?;
+        self.finish()
+    }
+
     /// Checks that plaintext may be written to a place.
     pub(crate) fn check(path: &Path, is_folder: bool, force: bool, store: &Path) -> Result<Self> {
         let path = whole(path).map_err(failed("find", path))?;
