@@ -220,6 +220,25 @@ fn a_store_for_trials_records_it_and_says_so_everywhere() {
         assert!(lines.iter().all(|line| line["trial"] == true), "{args:?}");
     }
     assert_eq!(object(&home, &["show", "1"])["trial"], true);
+    let rows = ok(&home, &["log", "--format", "csv"]);
+    let mut rows = rows.lines();
+    assert!(rows.next().expect("a header").ends_with(",trial"));
+    assert!(rows.all(|row| row.ends_with(",true")));
+    let lines = ok(&home, &["log", "--format", "cef"]);
+    assert!(
+        lines
+            .lines()
+            .all(|line| line.contains("cs6=true cs6Label=trial")),
+        "{lines}"
+    );
+    // So does the proof of what was signed there.
+    ok(&home, &["report", "--out", "report.html", "--sign"]);
+    let proof = ok(&home, &["report", "verify", "report.html"]);
+    assert!(proof.ends_with(&format!("{SAYS_SO}\n")), "{proof}");
+    assert_eq!(
+        object(&home, &["report", "verify", "report.html"])["trial"],
+        true
+    );
     // However it comes to be known: from a cache, from history, from the point verified last.
     for at in 0..3 {
         if at == 2 {

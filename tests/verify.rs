@@ -283,6 +283,18 @@ fn writers_meanwhile_give_no_findings() {
 
 #[test]
 fn what_is_no_store_is_an_error() {
+    // An empty repository was never one, and nobody tampered with it.
+    let empty = self::home();
+    let path = empty.path().join("empty.git");
+    let path = path.to_str().expect("UTF-8");
+    let made = std::process::Command::new("git")
+        .args(["init", "-q", "--bare", path])
+        .status();
+    assert!(made.expect("git runs").success());
+    for args in [&["verify"][..], &["log"]] {
+        let refused = empty.run(&[args, &["--store", path]].concat());
+        assert_eq!(refused.status.code(), Some(10), "{}", stderr(&refused));
+    }
     let home = Home::empty();
     let output = home.run(&["verify"]);
     assert_eq!(output.status.code(), Some(10));

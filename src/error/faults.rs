@@ -185,7 +185,9 @@ impl ExportFault {
 
     pub(super) fn hint(&self) -> &'static str {
         match self {
-            Self::InTheWay { .. } => "name a path that does not exist yet, or an empty folder",
+            Self::InTheWay { .. } => {
+                "name a path that does not exist yet; for a folder, an empty one may be there"
+            }
             Self::WorkTree { .. } => {
                 "name a folder outside of the work tree, or use --force: one `git add` would publish \
                  the plaintext"

@@ -33,7 +33,7 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 }
 
 /// The arguments that have forms of their own, by their names in errors, and those forms.
-const FORMS: [(&str, &str); 29] = [
+const FORMS: [(&str, &str); 30] = [
     (
         "the configuration file",
         "correct it or move it away; `agekeep config` then shows each value and where it comes from",
@@ -107,7 +107,7 @@ const FORMS: [(&str, &str); 29] = [
     ),
     (
         "--max-age",
-        "give a number with its unit: 30m, 26h, 7d or 2w",
+        "give a number with its unit: 30min, 26h, 7d or 2w",
     ),
     ("the outcome", "give ok, error or denied"),
     (
@@ -122,6 +122,10 @@ const FORMS: [(&str, &str); 29] = [
     (
         "the actor",
         "name yourself with --actor NAME, or with AGEKEEP_ACTOR",
+    ),
+    (
+        "the request",
+        "go back, and follow a link of these pages or send one of their forms",
     ),
     (
         "the report",

@@ -378,8 +378,8 @@ fn nothing_to_erase(state: &State, what: &EraseOf, history_only: bool) -> Error 
             format!("the memory {}", ids.join(" or "))
         }
         EraseOf::Path(path) => path.as_str().to_owned(),
-        EraseOf::Session(session) => format!("what the session {session} wrote"),
-        EraseOf::Actor(actor) => format!("what {actor} wrote"),
+        EraseOf::Session(session) => format!("any path that the session {session} wrote to"),
+        EraseOf::Actor(actor) => format!("any path that {actor} wrote to"),
         EraseOf::Subject(glob) => glob.clone(),
     };
     let (when, hint) = if history_only {
@@ -391,8 +391,8 @@ fn nothing_to_erase(state: &State, what: &EraseOf, history_only: bool) -> Error 
     } else {
         (
             "that is not erased already",
-            "`agekeep log` with a path shows what was there; a memory that has moved is named \
-             by its new path or its id",
+            "`agekeep log` with a path, --actor or --session shows what was there; a memory that has \
+             moved is named by its new path or its id",
         )
     };
     Error::NotThere {

@@ -78,6 +78,11 @@ pub(super) fn open(
         }
     }
     let branch = branch.flatten();
+    if branch.is_none() && journal.is_none() && !root.has(&Name::KEYRING) {
+        // An empty repository, and nothing that a store leaves.
+        let path = root.path().into();
+        return Err(Error::NoStore { path });
+    }
     let head = find_head(&repository, branch, journal.as_ref(), findings)?;
     let policy = match head {
         Some(head) => policy_at(&repository, head)?,

@@ -1,8 +1,9 @@
 //! docs/monitoring.md: its commands run, its figures are those of the program, and its collector collects.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -42,15 +43,9 @@ fn its_commands_run() {
     );
 }
 
-#[test]
-fn syslog_ng_collects_every_event_once_also_after_a_restart() {
-    if !has_peer("syslog-ng", "docs/monitoring.md has a configuration of it") {
-        let ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
-        assert!(!ci, "syslog-ng-core is not installed");
-        return;
-    }
+/// A home with the script of the page.
+fn home_with_script() -> Home {
     let home = with_program(Home::with_store());
-    let place = home.path().display().to_string();
     let [script] = &blocks("bash")[..] else {
         panic!("one script")
     };
@@ -60,39 +55,35 @@ fn syslog_ng_collects_every_event_once_also_after_a_restart() {
         .arg(home.path().join("bin/agekeep-follow"))
         .status();
     assert!(made_executable.expect("chmod runs").success());
-    let [configuration] = &blocks("syslog-ng")[..] else {
+    home
+}
+
+/// The page's configuration of a collector, with the places of a home.
+fn configuration(home: &Home, collector: &str) -> String {
+    let place = home.path().display().to_string();
+    let [configuration] = &blocks(collector)[..] else {
         panic!("one configuration")
     };
-    let configuration = configuration
+    configuration
         .replace(
             "/usr/local/bin/agekeep-follow",
             &format!("{place}/bin/agekeep-follow"),
         )
-        .replace("/var/log/agekeep", &place);
-    fs::write(home.path().join("syslog-ng.conf"), configuration).expect("written");
+        .replace("/var/log/agekeep", &place)
+}
+
+/// Records events, and waits until the collector that `start` starts has each of them once, as the
+/// log prints it; then once more, with another collector that goes on where the first one ended.
+fn collects(home: &Home, start: impl Fn(fs::File) -> Child) {
     let collected = home.path().join("events.jsonl");
     for round in 1..=2 {
-        let mut collector = command(&home, "syslog-ng")
-            .args([
-                "--foreground",
-                "--stderr",
-                "--no-caps",
-                "--cfgfile=syslog-ng.conf",
-            ])
-            .args([
-                "--pidfile=pid",
-                "--control=control",
-                "--persist-file=persist",
-            ])
-            .stdout(Stdio::null())
-            .stderr(fs::File::create(home.path().join("said")).expect("made"))
-            .spawn()
-            .expect("syslog-ng starts");
+        let said = fs::File::create(home.path().join("said")).expect("made");
+        let mut collector = start(said);
         for n in 0..5 {
             let path = format!("/memories/{round}-{n}.md");
             home.run(&["create", &path, "--text", "x", "--actor", "=a|b \"c\"\\"]);
         }
-        let wanted = log(&home, &["--order", "asc"]);
+        let wanted = log(home, &["--order", "asc"]);
         let since = Instant::now();
         let found = || {
             fs::read(&collected)
@@ -109,10 +100,10 @@ fn syslog_ng_collects_every_event_once_also_after_a_restart() {
             );
             thread::sleep(Duration::from_millis(50));
         }
-        let id = collector.id().to_string();
+        let group = format!("-{}", collector.id());
         assert!(
             Command::new("kill")
-                .args(["-TERM", &id])
+                .args(["-TERM", "--", &group])
                 .status()
                 .expect("kill runs")
                 .success()
@@ -123,4 +114,53 @@ fn syslog_ng_collects_every_event_once_also_after_a_restart() {
         assert_eq!(numbers, all);
         assert_eq!(found(), wanted, "the fields are as they were");
     }
+}
+
+#[test]
+fn syslog_ng_collects_every_event_once_also_after_a_restart() {
+    if !has_peer("syslog-ng", "docs/monitoring.md has a configuration of it") {
+        let ci = std::env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
+        assert!(!ci, "syslog-ng-core is not installed");
+        return;
+    }
+    let home = home_with_script();
+    let configured = configuration(&home, "syslog-ng");
+    fs::write(home.path().join("syslog-ng.conf"), configured).expect("written");
+    collects(&home, |said| {
+        command(&home, "syslog-ng")
+            .args([
+                "--foreground",
+                "--stderr",
+                "--no-caps",
+                "--cfgfile=syslog-ng.conf",
+            ])
+            .args([
+                "--pidfile=pid",
+                "--control=control",
+                "--persist-file=persist",
+            ])
+            .stdout(Stdio::null())
+            .stderr(said)
+            .process_group(0)
+            .spawn()
+            .expect("syslog-ng starts")
+    });
+}
+
+/// No package of Debian and of the registries has it, so that the gate cannot install it.
+#[test]
+fn fluent_bit_collects_every_event_once_also_after_a_restart() {
+    if !has_peer("fluent-bit", "docs/monitoring.md has a configuration of it") {
+        return;
+    }
+    let home = home_with_script();
+    collects(&home, |said| {
+        command(&home, "sh")
+            .args(["-c", &configuration(&home, "fluent-bit")])
+            .stdout(Stdio::null())
+            .stderr(said)
+            .process_group(0)
+            .spawn()
+            .expect("sh starts")
+    });
 }

@@ -77,6 +77,8 @@ impl Page {
                             "This look is on record as " a href=(to_event(*event)) { "event " (event) } "."
                         },
                         RecordStatus::Not(why) => p { "This look is not on record: " (shown(why)) "." },
+                        // A page of no part is a problem, whatever was looked at before.
+                        _ if self.part.is_empty() => {}
                         _ => p { "This page shows no text of a memory, so the look is not recorded." },
                     }
                 }

@@ -8,7 +8,7 @@ use agekeep::store::retention::{EraseOf, EraseTarget, Erasure, check_reason};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{Global, memory_glob, path_or_id};
+use crate::args::{Global, memory_glob, memory_path, path_or_id};
 use crate::output::{self, Bar};
 use crate::terminal::Terminal;
 use crate::{input, platform, render};
@@ -116,7 +116,9 @@ pub(crate) fn confirm(shown: &[String], what: &str, name: &str) -> Result<()> {
         path: platform::TERMINAL.into(),
         source,
     })?;
-    if typed == name {
+    // A path is below /memories, as everywhere.
+    let Ok(path) = memory_path(&typed);
+    if typed == name || (name.starts_with('/') && path == name) {
         return Ok(());
     }
     let name = name.to_owned();

@@ -262,6 +262,7 @@ fn show_proof(
             "event": event,
             "commit": checkpoint.commit,
             "time": render::rfc3339(checkpoint.time),
+            "trial": proof.trial,
             "findings_total": proof.findings_total,
             "not_checked": proof.not_checked,
         }))?;
@@ -280,6 +281,9 @@ fn show_proof(
             render::seconds(checkpoint.time),
             output::counted(proof.events.saturating_sub(checkpoint.events), "event"),
         ))?;
+        if proof.trial == Some(true) {
+            output::line(render::TRIAL)?;
+        }
     }
     Ok(match (is_proved, exit_code(proof)) {
         (false, 0) => TAMPERED,
