@@ -490,7 +490,7 @@ impl Error {
             }
             Self::NotAReader => {
                 "name a reader's identity with --identity to read memories; an auditor can use log, \
-                 access, verify and status"
+                 access, report, receipt, verify and status"
             }
             Self::NotASigner { .. } => {
                 "name the key of a signer with --signing-key; `git show main:signers` in the store \

@@ -316,14 +316,19 @@ fn the_next_kit_contains_the_one_before_and_stock_git_fetches_it() {
     // The folder of before, brought up to date by stock git.
     let store = first.join("store");
     let from = second.join("store");
-    ok(&git(
-        &store,
-        &["fetch", "-q", from.to_str().expect("UTF-8"), "main:main"],
-    ));
-    for name in ["audit.age", "names"] {
-        let file = Path::new("keyring").join(name);
-        fs::copy(from.join(&file), store.join(&file)).expect("copied");
-    }
+    let page = fs::read_to_string(first.join("README.md")).expect("there");
+    let commands = page
+        .rsplit("```sh\n")
+        .next()
+        .expect("a block")
+        .replace("NEXT", "../second");
+    let commands = commands.split("```").next().expect("its end");
+    let fetched = Command::new("sh")
+        .args(["-euc", commands])
+        .current_dir(&first)
+        .output();
+    ok(&fetched.expect("sh runs"));
+    assert_eq!(files(&from.join("keyring")), files(&store.join("keyring")));
     let log = ok(&as_olga(&team, &first, &["log", "later.md"]));
     assert!(log.contains("create"), "{log}");
     assert!(!store.join("journal").exists(), "only a command makes one");

@@ -290,3 +290,23 @@ fn the_library_destroys_nothing_without_a_reason_either() {
     }
     assert_eq!(store.log().count(), before);
 }
+
+/// What `redact` takes out of history had been stored, so that a report must not count it among what
+/// never was. The log names the memory.
+#[test]
+fn a_report_does_not_say_that_what_was_stored_never_was() {
+    let home = scene();
+    ok(
+        &home,
+        &[&["redact", "HEAD:/memories/ana/a.md", "--yes"][..], &WHY].concat(),
+    );
+    let report: Value =
+        serde_json::from_str(&ok(&home, &["report", "--json"])).expect("one object");
+    assert_eq!(report["activity"]["redactions"], json!([]));
+    assert_eq!(report["registers"]["redactions"]["total"], 1);
+    let log = ok(&home, &["log", "--command", "redact"]);
+    assert!(
+        log.contains("redact       ok      /memories/ana/a.md  "),
+        "{log}"
+    );
+}

@@ -33,7 +33,7 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 }
 
 /// The arguments that have forms of their own, by their names in errors, and those forms.
-const FORMS: [(&str, &str); 30] = [
+const FORMS: [(&str, &str); 31] = [
     (
         "the configuration file",
         "correct it or move it away; `agekeep config` then shows each value and where it comes from",
@@ -135,9 +135,10 @@ const FORMS: [(&str, &str); 30] = [
         "the period",
         "give a year, a quarter or a month (2026, 2026-Q3, 2026-09), or --since and --until",
     ),
+    ("--order", "leave --order out, or say --order asc"),
     (
         "the cursor",
-        "give the number or the commit of an event, as `agekeep log` shows them",
+        "give the number of an event, or its whole commit, as `agekeep log --json` shows them",
     ),
     (
         "the checkpoint",

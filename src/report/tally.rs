@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 
-use crate::event::{Change, EXPIRE_COMMAND, Moment, OWNER_COMMANDS, Outcome, as_rfc3339};
+use crate::event::{
+    Change, EXPIRE_COMMAND, Moment, OWNER_COMMANDS, Outcome, REDACT_COMMAND, as_rfc3339,
+};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::report::period::{Period, steps};
@@ -255,7 +257,9 @@ impl Tally {
         self.actors
             .add(piece.who(event).and_then(|(actor, _)| actor), outcome);
         self.signers.add(piece.signer(event), outcome);
-        for (kind, count) in piece.redacted(event) {
+        // What `redact` takes out of history had been stored.
+        let stored = command == REDACT_COMMAND;
+        for (kind, count) in piece.redacted(event).into_iter().filter(|_| !stored) {
             count_in(&mut self.redactions, kind, |(all, events)| {
                 *all += u64::from(count);
                 *events += 1;

@@ -98,27 +98,13 @@ pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&PendingRecovery
 /// store that it is a copy of, and records with a keyring of its own.
 pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
     let ledger = &store.ledger;
-    let is_said = ledger.keyring_said.is_some();
-    let in_policy = || keyring_at(&ledger.root, None, &store.state.config.policy);
-    // Nearly every store has its keyring inside, and then no file is read here.
-    let named = store.state.config.policy.keyring.folder.as_ref();
-    let original = named.and_then(|_| ledger.pinning.copy_of().filter(KnownCopy::is_there));
-    if let Some((original, named)) = original.and_then(|copy| copy.path).zip(named) {
-        let is_own =
-            is_said && !in_policy().is_ok_and(|folder| !ledger.keyring.is_another_in(&folder));
-        return if is_own {
-            Ok(())
-        } else {
-            Err(Error::Membership(MembershipFault::SharedKeyring {
-                original,
-                keyring: named.into(),
-            }))
-        };
+    if let Some(original) = named_by_original(store) {
+        return shared_with(store, original).map_or(Ok(()), Err);
     }
-    if !is_said {
+    if ledger.keyring_said.is_none() {
         return Ok(());
     }
-    match in_policy() {
+    match keyring_at(&ledger.root, None, &store.state.config.policy) {
         Ok(folder) if ledger.keyring.is_another_in(&folder) => {
             Err(Error::Membership(MembershipFault::TwoKeyrings {
                 said: ledger.keyring.folder().path().to_owned(),
@@ -129,12 +115,47 @@ pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
     }
 }
 
+/// Returns the store of which this is a copy, if its policy names a folder for the keyring: then
+/// both name the same.
+fn named_by_original(store: &Store) -> Option<PathBuf> {
+    // Nearly every store has its keyring inside, and then no file is read here.
+    store.state.config.policy.keyring.folder.as_ref()?;
+    let original = store.ledger.pinning.copy_of();
+    original.filter(KnownCopy::is_there)?.path
+}
+
+/// Returns the error if the keyring in use is that of the original.
+fn shared_with(store: &Store, original: PathBuf) -> Option<Error> {
+    let ledger = &store.ledger;
+    let named = store.state.config.policy.keyring.folder.as_ref()?;
+    let in_policy = keyring_at(&ledger.root, None, &store.state.config.policy);
+    let is_own = ledger.keyring_said.is_some()
+        && !in_policy.is_ok_and(|folder| !ledger.keyring.is_another_in(&folder));
+    (!is_own).then(|| {
+        Error::Membership(MembershipFault::SharedKeyring {
+            original,
+            keyring: named.into(),
+        })
+    })
+}
+
 // Check that the keyring is the one that history names.
 
 /// Refuses a keyring that history does not name. A complete keyring (all four files) from before an
 /// erasure is accepted, because it is the store's own. Its destroyed keys are not used, and are
 /// removed again.
 pub(super) fn check_keyring(store: &Store) -> Result<()> {
+    compare_keyring(store).map_err(|error| misfit(store, error))
+}
+
+/// Returns the error for a keyring that does not fit history. A copy that has gone its own way does
+/// not fit the keyring of its original, in which nothing is damaged.
+pub(super) fn misfit(store: &Store, error: Error) -> Error {
+    let shared = named_by_original(store).and_then(|original| shared_with(store, original));
+    shared.unwrap_or(error)
+}
+
+fn compare_keyring(store: &Store) -> Result<()> {
     let Some(known) = &store.state.catalog.keys else {
         return Ok(());
     };

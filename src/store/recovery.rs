@@ -15,7 +15,7 @@ use crate::repository::Repository;
 use crate::state::catalog::{Catalog, ConfigBlobs};
 use crate::store::config::reload_config;
 use crate::store::erase::unreadable::finish_pending_erasures;
-use crate::store::keyring_location::{check_keyring, follow_keyring};
+use crate::store::keyring_location::{check_keyring, follow_keyring, misfit};
 use crate::store::rekey::upgrade;
 use crate::store::rollback_check::remember_head;
 use crate::store::{Ledger, Store};
@@ -212,9 +212,8 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
     };
     replay(store, &missing)?;
     if let Some(id) = store.state.catalog.nameless() {
-        return Err(Error::MissingKey {
-            memory: id.to_string(),
-        });
+        let memory = id.to_string();
+        return Err(misfit(store, Error::MissingKey { memory }));
     }
     store.state.catalog.check()?;
     renew_catalog_file(store);

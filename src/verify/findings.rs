@@ -126,7 +126,8 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
         "erased-key",
         Tampered,
         "the keyring is an older copy: the next command of a reader who may write destroys that \
-         key again; find out where the copy came from, and who has other copies",
+         key again; in a copy that `git fetch` brought up to date, put the keyring's files of the same \
+         kit; otherwise find out where the copy came from, and who has other copies",
     ),
     (
         "keyring-ahead",

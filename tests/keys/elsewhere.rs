@@ -91,6 +91,11 @@ fn a_copy_does_not_write_with_the_keyring_of_the_store() {
     ] {
         team.ok(&[&own[..], args].concat());
     }
+    // From then on it does not fit the keyring of the store, of which nothing is said to be damaged.
+    for args in [&["view", "/memories/a.md"][..], &["log"]] {
+        let said = team.fails(6, &[&own[..2], args].concat());
+        assert!(said.contains("the same keyring"), "{args:?}: {said}");
+    }
     let after: Vec<_> = ["ring", "names", "epoch.age", "audit.age"]
         .map(|name| fs::read(keys.join(name)).expect("there"))
         .into();

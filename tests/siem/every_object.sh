@@ -81,6 +81,7 @@ a policy set redaction.mode off --reason 'for the example'
 a create /memories/leak.md --text "token $secret"
 a policy set redaction.mode redact --reason 'as before'
 a scan
+a redact HEAD:/memories/leak.md --dry-run
 a redact HEAD:/memories/leak.md --yes --reason 'it leaked'
 a create /memories/gone.md --text 'gone'
 a erase /memories/gone.md --dry-run --reason 'asked'

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use agekeep::diff::{DiffHunk, DiffLine, LineKind, TextDiff};
-use agekeep::event::{Change, Event, HoldChange, HoldOn, Moment, Outcome, PathRef, RemovalReason};
+use agekeep::event::{
+    Change, Event, HoldChange, HoldOn, MemoryChange, Moment, Outcome, PathRef, RemovalReason,
+};
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::history::{EventDiff, MemoryDiff, RecordStatus, VersionInfo};
 use agekeep::store::log::Entry;
@@ -265,6 +267,15 @@ pub(super) fn quoted(text: &str) -> String {
 
 fn shown_paths(event: &Event) -> String {
     match (&event.path, &event.new_path) {
+        // The one memory whose history was redacted.
+        (None, _) if event.command == "redact" => match &event.memories[..] {
+            [
+                MemoryChange {
+                    path: Some(path), ..
+                },
+            ] => quoted(path.as_str()),
+            _ => "-".into(),
+        },
         (None, _) => "-".into(),
         (Some(path), None) => quoted(&shown(path)),
         (Some(path), Some(new)) => format!("{} -> {}", quoted(&shown(path)), quoted(&shown(new))),

@@ -146,10 +146,14 @@ fn explain(kept: &WorkerState, facts: &Facts, error: &Error) -> Made {
         11 => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    let (what, hint) = (
-        kept.redacted(error.to_string()),
-        kept.redacted(error.hint()),
-    );
+    let hint = match error {
+        Error::PlanChanged { .. } => "open the plan again, and confirm what it shows now".into(),
+        Error::Conflict { .. } => {
+            "open the plan again, and tick the box that leaves these as they are".into()
+        }
+        error => error.hint(),
+    };
+    let (what, hint) = (kept.redacted(error.to_string()), kept.redacted(hint));
     let page = Page {
         title: "This did not work".into(),
         part: "",

@@ -98,6 +98,8 @@ pub(crate) fn plan_to_json(plan: &RedactionPlan) -> Value {
         "stripped": plan.stripped,
         "versions_erased": plan.target.versions,
         "versions": plan.versions.iter().map(version).collect::<Vec<_>>(),
+        "meta": null,
+        "receipt": null,
     })
 }
 
