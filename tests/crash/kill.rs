@@ -103,6 +103,7 @@ fn killed_at_any_moment_a_store_keeps_what_it_acknowledged() {
         if round % 8 == 0 || done > answers.len() && round % 2 == 0 {
             model.check_open(&mut store, &when);
         }
+        drop(store); // which waits for its thread that packs
         if round % CHECK_EVERY == 0 {
             check_git(&home, &when);
             check_log(&home, model.events, &when);
@@ -194,6 +195,7 @@ fn check_killed(home: &Home, run: &Output, before: &Model, after: &Model, when: 
     let mut state = if happened { after } else { before }.clone();
     state.check_numbers(&status, when);
     state.check_open(&mut store, when);
+    drop(store); // which waits for its thread that packs
     check_git(home, when);
 }
 
@@ -275,6 +277,7 @@ fn a_command_whose_system_call_fails_happened_if_and_only_if_it_says_so() {
             }
             .clone();
             state.check_open(&mut store, &when);
+            drop(store); // which waits for its thread that packs
             check_git(&home, &when);
             put_back(&start, &home);
         }

@@ -44,6 +44,12 @@ function theChild(): number {
   return child!;
 }
 
+/** Stops a child, so that a call is in the middle until it goes on or is killed. */
+async function stop(pid: number) {
+  process.kill(pid, 'SIGSTOP');
+  while (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.[0] !== 'T') await sleep(1);
+}
+
 async function isGone(pid: number) {
   for (let tries = 0; tries < 1000 && existsSync(`/proc/${pid}`); tries++) await sleep(10);
   return !existsSync(`/proc/${pid}`);
@@ -131,7 +137,7 @@ test('killed in the middle of a call, with others waiting', () =>
     const inTheMiddle = async (...calls: object[]) => {
       await memory.run(view(''));
       const child = theChild();
-      process.kill(child, 'SIGSTOP');
+      await stop(child);
       const answers = Promise.allSettled(calls.map((call) => memory.run(call)));
       await sleep(200);
       process.kill(child, 'SIGKILL');
@@ -194,9 +200,12 @@ test('a call that is aborted before its turn is not made', () =>
     const toolUse = { type: 'tool_use', id: 'toolu_1', name: 'memory', input: {} } as const;
     const abort = new AbortController();
     const context = { toolUse, toolUseBlock: toolUse, signal: abort.signal };
+    const child = theChild();
+    await stop(child);
     const calls = [memory.run(create('first.md'), context), memory.run(create('second.md'), context)];
     await sleep(0);
     abort.abort();
+    process.kill(child, 'SIGCONT');
     assert.equal(await calls[0], created('first.md'));
     await assert.rejects(calls[1]!, { name: 'AbortError' });
     assert.deepEqual(log('second.md'), []);

@@ -152,7 +152,7 @@ pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
     let open = Box::new(move |global: &Global| init::open_or_make(global, make_store));
     let keeper = StoreWorker::start(Arc::new(global), open)?;
     let served = runtime.block_on(async {
-        let watch = ChangeNotifier::new(keeper.clone());
+        let watch = ChangeNotifier::new(keeper.clone(), make_store);
         tokio::spawn(watch.clone().run());
         let door = McpHandler::new(keeper, watch, offer, defaults);
         let (closing, waiting) = (door.closing(), door.waiting());

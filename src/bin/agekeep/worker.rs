@@ -240,6 +240,15 @@ impl WorkerState {
         self.store.is_some() || self.is_missing
     }
 
+    /// Tells whether there is a store, and makes none.
+    pub(crate) fn has_store(&mut self) -> bool {
+        if self.store.is_none() {
+            let found = self.global.existing_store();
+            self.is_missing = matches!(found, Err(Error::NoStore { .. }));
+        }
+        !self.is_missing
+    }
+
     /// Does something with the store. After a failure of the store itself, or of a key to it, the
     /// next call opens it anew, which repairs what an unclean stop of another process left behind.
     pub(crate) fn with<T>(&mut self, act: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {

@@ -51,6 +51,8 @@ pub(super) type Subscribed = HashMap<String, String>;
 #[derive(Clone)]
 pub(super) struct ChangeNotifier {
     keeper: StoreWorker,
+    /// Set if the first call makes the store, where there is none.
+    init: bool,
     differences: broadcast::Sender<ChangeNotice>,
     /// The number of events at the last look.
     seen: Arc<Mutex<Option<u64>>>,
@@ -58,9 +60,10 @@ pub(super) struct ChangeNotifier {
 }
 
 impl ChangeNotifier {
-    pub(super) fn new(keeper: StoreWorker) -> Self {
+    pub(super) fn new(keeper: StoreWorker, init: bool) -> Self {
         Self {
             keeper,
+            init,
             differences: broadcast::Sender::new(CHANGES_WAITING_MAX),
             seen: Arc::default(),
             poke: Arc::default(),
@@ -101,10 +104,14 @@ impl ChangeNotifier {
     /// for it: never again and again, because a key may be asked for.
     async fn poll_and_notify(&self, opens: bool) {
         let seen = self.seen.clone();
-        let is_wanted = self.differences.receiver_count() > 0;
+        let (is_wanted, init) = (self.differences.receiver_count() > 0, self.init);
         let looked = self.keeper.ask(move |kept| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
             if !opens && !kept.is_cheap_to_poll() {
+                return Ok(None);
+            }
+            // A look is no reason to make one.
+            if init && !kept.has_store() {
                 return Ok(None);
             }
             if !is_wanted {
