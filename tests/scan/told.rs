@@ -63,7 +63,7 @@ fn a_hint_with_a_path_is_one_word_to_a_shell() {
 #[test]
 fn a_scan_is_one_event_that_names_no_memory() {
     let kept = Kept::given(&[create("d/a.md", &token()), create("b.md", "x\n")]).policy("");
-    let accesses = kept.ok(&["access", "/memories"]);
+    let accesses = kept.ok(&["access", "/memories", "--json"]);
     for (args, code, path, at) in [
         (&["scan", "--reason", "an audit"][..], 14, "/memories", 3),
         (
@@ -107,7 +107,7 @@ fn a_scan_is_one_event_that_names_no_memory() {
         assert_eq!(event["redactions"], Value::Array(vec![]));
     }
     assert_eq!(
-        kept.ok(&["access", "/memories"]),
+        kept.ok(&["access", "/memories", "--json"]),
         accesses,
         "it is no access"
     );

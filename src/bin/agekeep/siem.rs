@@ -86,6 +86,11 @@ impl StreamArgs {
         self.format.is_some() || self.order.is_some() || self.after.is_some() || self.follow
     }
 
+    /// Tells whether a form for programs is named.
+    pub(crate) fn has_format(&self) -> bool {
+        self.format.is_some()
+    }
+
     /// Returns the form to print in; `None` for text.
     fn form(&self, global: &Global) -> Result<Option<LogFormat>> {
         match self.format {

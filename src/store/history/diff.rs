@@ -75,7 +75,8 @@ pub(super) fn events_with_changes<'a>(
             at: Vec::new(),
             touches: newest_of(&store.state, &numbers),
         };
-        let recorded = if numbers.is_empty() {
+        // What agents ask is always recorded, because it counts against their limit.
+        let recorded = if numbers.is_empty() && !context.of_agent {
             RecordStatus::NotNeeded
         } else {
             record_history_read(store, look, context)?

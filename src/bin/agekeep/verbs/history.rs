@@ -403,7 +403,8 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
     let trial = said_trial(global, &store);
     if args.stream.is_asked() {
         let shown = siem::run(global, &args.stream, &mut store, &filter, limit)?;
-        return Ok(unless_shown(shown, &filter));
+        let is_text = !global.json && !args.stream.has_format();
+        return Ok(unless_shown(is_text, shown, &filter));
     }
     let shown = if args.patch {
         with_changes(global, &mut store, &filter, limit)?
@@ -417,7 +418,7 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
     if !shown && !global.json {
         suggest(&mut store, &filter)?;
     }
-    Ok(unless_shown(shown, &filter))
+    Ok(unless_shown(!global.json, shown, &filter))
 }
 
 /// Names the actors and sessions of recent events that a mistyped one may have meant.
@@ -462,7 +463,7 @@ pub(crate) fn access(global: &Global, args: &Access) -> Result<u8> {
         }
         return Ok(0);
     }
-    Ok(unless_shown(false, &filter))
+    Ok(unless_shown(!global.json, false, &filter))
 }
 
 /// Says of a store for trials that it is one: with --json each line does. Returns whether it is one.
@@ -484,19 +485,18 @@ fn select(filter: &mut Filter, store: &Store, what: &str) -> Result<()> {
 }
 
 /// Says if no event was shown, and returns the exit code: a path, memory, actor or session without
-/// any is not found.
-fn unless_shown(shown: bool, filter: &Filter) -> u8 {
+/// any is not found. A program that asks for something else learns it from the empty output.
+fn unless_shown(is_text: bool, shown: bool, filter: &Filter) -> u8 {
+    let names = [&filter.actor, &filter.session];
+    let is_named =
+        filter.path.is_some() || filter.memory.is_some() || names.iter().any(|name| name.is_some());
     if shown {
         return 0;
     }
-    output::note("no events");
-    let names = [&filter.actor, &filter.session];
-    let is_named = filter.path.is_some() || filter.memory.is_some();
-    if is_named || names.iter().any(|name| name.is_some()) {
-        NOT_FOUND
-    } else {
-        0
+    if is_named || is_text {
+        output::note("no events");
     }
+    if is_named { NOT_FOUND } else { 0 }
 }
 
 /// Prints events, and tells whether there was any.
