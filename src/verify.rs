@@ -58,6 +58,18 @@ pub struct Options {
     pub keyring: Option<PathBuf>,
     /// Checkpoints that history must contain.
     pub checkpoints: Vec<SignedCheckpoint>,
+    /// Reads history only if not more than these events are unverified; otherwise the report says
+    /// how many are. By default all are read.
+    pub limit: Option<Limit>,
+}
+
+/// A limit of the events that a verification reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// The events that the store has now.
+    pub events: u64,
+    /// The most events to read.
+    pub events_max: u64,
 }
 
 /// Progress of a run.
@@ -214,6 +226,9 @@ impl Run<'_> {
             self.not_checked.push("history: it has no end".into());
             return Ok(HistoryCheck::default());
         };
+        if let Some(skipped) = self.over_limit() {
+            return Ok(skipped);
+        }
         let mut begun = self.begin(head, progress)?;
         self.check_history(&mut begun, progress)?;
         let mut outcome = HistoryCheck {
@@ -260,15 +275,39 @@ impl Run<'_> {
         Ok(outcome)
     }
 
+    /// Returns the results without reading history, if more is unverified than the caller allows.
+    fn over_limit(&mut self) -> Option<HistoryCheck> {
+        let limit = self.options.limit?;
+        let from = self.known().map_or(0, |(_, fold)| fold.catalog.events);
+        let unverified = limit.events.saturating_sub(from);
+        if unverified <= limit.events_max {
+            return None;
+        }
+        self.not_checked.push(format!(
+            "the newest {unverified} events, which nobody has verified here: `agekeep verify` does"
+        ));
+        Some(HistoryCheck {
+            events: limit.events,
+            from,
+            ..HistoryCheck::default()
+        })
+    }
+
+    /// Returns the point up to which history was verified before, and the state there.
+    fn known(&self) -> Option<(VerifiedPoint, ReplayState)> {
+        let keyring = self
+            .opened
+            .keyring
+            .as_ref()
+            .filter(|_| !self.options.full)?;
+        let point = VerifiedPoint::load(&self.place()?, keyring)?;
+        let fold = point.state()?;
+        Some((point, fold))
+    }
+
     /// Finds the line of commits to read, and the state known before it.
     fn begin(&mut self, head: ObjectId, progress: &mut dyn FnMut(Progress)) -> Result<RunStart> {
-        let point = match (self.place(), &self.opened.keyring) {
-            (Some(place), Some(keyring)) if !self.options.full => {
-                VerifiedPoint::load(&place, keyring)
-            }
-            _ => None,
-        };
-        let known = point.and_then(|point| point.state().map(|fold| (point, fold)));
+        let known = self.known();
         let until = known.as_ref().map(|(point, _)| point.commit);
         let line = walk::walk(
             &self.opened.repository,

@@ -1,5 +1,7 @@
 //! Which period a report is on.
 
+use agekeep::store::Identity;
+use agekeep::verify;
 use serde_json::Value;
 
 use crate::keys::team::Team;
@@ -129,4 +131,40 @@ fn a_period_that_is_none_is_refused_before_anything_is_recorded() {
         assert_eq!(stdout(&output), "");
     }
     assert_eq!(team.newest()["event"], 0);
+}
+
+/// A report never keeps anybody waiting for what `verify` does, except for one that is signed.
+#[test]
+fn more_unverified_events_than_allowed_are_said_and_not_read() {
+    let team = Team::new();
+    for n in 0..6 {
+        team.create(&format!("{n}.md"), "text\n");
+    }
+    let text = std::fs::read_to_string(team.identity("owner")).expect("there");
+    let options = |events_max| verify::Options {
+        identity: Some(Identity::parse(&text).expect("an identity")),
+        state: Some(team.home.path().join("state")),
+        limit: Some(verify::Limit {
+            events: 7,
+            events_max,
+        }),
+        ..verify::Options::default()
+    };
+    let run = |events_max| {
+        verify::verify(&team.home.store(), &options(events_max), &mut |_| {}).expect("runs")
+    };
+    let limited = run(6);
+    assert_eq!((limited.events, limited.from, limited.versions), (7, 0, 0));
+    assert!(
+        limited.not_checked[0].contains("the newest 7 events"),
+        "{:?}",
+        limited.not_checked
+    );
+    assert_eq!(limited.worst, Some(verify::FindingClass::Incomplete));
+    // It left no mark that anything was verified.
+    let whole = run(7);
+    assert_eq!((whole.from, whole.worst), (0, None));
+    // From then on there is nothing left to read.
+    let again = run(0);
+    assert_eq!((again.from, again.worst), (7, None));
 }

@@ -11,7 +11,7 @@ use agekeep::report::{self, AuditReport, Period};
 use agekeep::store::revision::parse_time;
 use agekeep::store::signed_checkpoint::{FileDigest, NOTE_BYTES_MAX, SignedCheckpoint, SignedFile};
 use agekeep::store::{Identity, Store};
-use agekeep::verify::{self, Finding};
+use agekeep::verify::{self, Finding, Limit};
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -26,6 +26,9 @@ use crate::verbs::verify::{TAMPERED, exit_code};
 
 /// Most bytes of a report that is proved: more than any has.
 const REPORT_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Most unverified events that a report which nobody signs waits for: some two seconds.
+pub(crate) const UNVERIFIED_MAX: u64 = 20_000;
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -80,7 +83,9 @@ fn make(global: &Global, args: &ReportArgs) -> Result<u8> {
     let note_target = note_target.map(free).transpose()?;
     global.refuse_made_up_time()?;
     let mut store = global.open_for_reading()?;
-    let found = verify_and_report(global, &mut store, &period, &global.context())?;
+    // What somebody signs is verified, however long that takes.
+    let events_max = if args.sign { u64::MAX } else { UNVERIFIED_MAX };
+    let found = verify_and_report(global, &mut store, &period, &global.context(), events_max)?;
     output::unless_recorded(&found.recorded);
     let format = if global.json {
         ReportFormat::Json
@@ -135,15 +140,30 @@ pub(crate) fn parse_period(
 }
 
 /// Verifies the store, from where it was verified last, and reports on a period. The report is
-/// recorded.
+/// recorded. If more than `events_max` events are unverified, the report only says so.
 pub(crate) fn verify_and_report(
     global: &Global,
     store: &mut Store,
     period: &Period,
     context: &Context,
+    events_max: u64,
 ) -> Result<AuditReport> {
     let identity = Some(store.identity().clone());
-    let verified = verified(global, &global.existing_store()?, identity, Vec::new())?;
+    let events = store.count_events()?;
+    let limit = Some(Limit { events, events_max });
+    let verified = verified(
+        global,
+        &global.existing_store()?,
+        identity,
+        Vec::new(),
+        limit,
+    )?;
+    if events - verified.from.min(events) > events_max {
+        output::warn(
+            "most events are not verified, and the report says so; run `agekeep verify` and make \
+             it again",
+        );
+    }
     report::make(store, period, &verified, context)
 }
 
@@ -153,6 +173,7 @@ fn verified(
     store: &Path,
     identity: Option<Identity>,
     checkpoints: Vec<SignedCheckpoint>,
+    limit: Option<Limit>,
 ) -> Result<verify::Report> {
     let options = verify::Options {
         identity,
@@ -160,6 +181,7 @@ fn verified(
         state: environment::state(),
         keyring: global.keyring.clone(),
         checkpoints,
+        limit,
     };
     let mut bar = Bar::start("events verified");
     let report = verify::verify(store, &options, &mut |progress| {
@@ -215,7 +237,13 @@ fn prove(global: &Global, file: &Path) -> Result<u8> {
         Err(Error::NoKeyFile { .. }) => None,
         read => Some(read?),
     };
-    let proof = verified(global, &store, identity, vec![signed.checkpoint.clone()])?;
+    let proof = verified(
+        global,
+        &store,
+        identity,
+        vec![signed.checkpoint.clone()],
+        None,
+    )?;
     let is_of_note = |finding: &&Finding| finding.id.starts_with("checkpoint-");
     if let Some(finding) = proof.findings.iter().find(is_of_note) {
         return Err(refused(&note_path, in_words(finding.id).into()));

@@ -46,6 +46,7 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
             .iter()
             .map(|file| note(file))
             .collect::<Result<_>>()?,
+        limit: None,
     };
     let mut bar = Bar::start("events verified");
     let report = verify::verify(&store, &options, &mut |progress| {

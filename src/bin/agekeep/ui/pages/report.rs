@@ -9,7 +9,7 @@ use crate::ui::layout::Page;
 use crate::ui::pages::timeline::field;
 use crate::ui::pages::{Made, REPORT_FILE, Visit};
 use crate::ui::server::REPORT_STYLE;
-use crate::verbs::report::{parse_period, verify_and_report};
+use crate::verbs::report::{UNVERIFIED_MAX, parse_period, verify_and_report};
 
 /// What a report can be asked with.
 pub(super) const ASKED: &[&str] = &["period", "since", "until", "save"];
@@ -49,7 +49,8 @@ pub(super) fn file(visit: &mut Visit<'_>) -> Result<Made> {
     let (query, facts) = (visit.query, visit.facts);
     let [name, since, until] = ["period", "since", "until"].map(|name| query.text(name));
     let period = parse_period(name, since, until, visit.now)?;
-    let report = verify_and_report(&facts.global, visit.store, &period, &facts.context)?;
+    let context = &facts.context;
+    let report = verify_and_report(&facts.global, visit.store, &period, context, UNVERIFIED_MAX)?;
     let day = |at: chrono::DateTime<chrono::Utc>| at.format("%Y-%m-%d");
     let kept_as = query.text("save").map(|_| {
         let (since, until) = (day(report.period.since), day(report.period.until));
