@@ -305,6 +305,31 @@ mod tests {
     }
 
     #[test]
+    fn recipients_are_counted_without_grease() {
+        let text = b"age-encryption.org/v1\n-> X25519 one\nbody\n-> f-grease x y\nbody\n\
+            -> ssh-ed25519 two\nbody\n--- mac\n-> X25519 three\n";
+        assert_eq!(Sealed(text.to_vec()).stanzas(), 2);
+    }
+
+    #[test]
+    fn sizes_grow_by_the_classes_of_padme() {
+        for (size, min, class) in [
+            (0, 0, 2),
+            (3, 0, 3),
+            (9, 0, 10),
+            (100, 256, 256),
+            (1_000, 256, 1_024),
+            (1_024, 256, 1_024),
+            (1_025, 256, 1_088),
+            (65_537, 256, 67_584),
+            (70_000, 256, 71_680),
+            (1_000_000, 256, 1_015_808),
+        ] {
+            assert_eq!(size_class(size, min), class, "{size}");
+        }
+    }
+
+    #[test]
     fn identity_files() {
         let identity = Identity::generate();
         let text = identity.to_file();
