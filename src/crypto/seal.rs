@@ -344,6 +344,25 @@ mod tests {
     }
 
     #[test]
+    fn the_recipient_of_a_plugin_is_the_one_that_its_file_names() {
+        let (identity, recipient) = (
+            "AGE-PLUGIN-AGEKEEPTEST-1DAHX2XT6EAH",
+            "age1agekeeptest1dahx2hxxx5p",
+        );
+        let of = |comment: &str| {
+            let read = Identity::parse(&format!("{comment}\n{identity}\n"));
+            read.ok().expect("an identity").recipient().ok()
+        };
+        for comment in ["# public key: ", "#Recipient:", "#   RECIPIENT:   "] {
+            let named = of(&format!("{comment}{recipient}"));
+            assert_eq!(named.expect("named").to_string(), recipient, "{comment}");
+        }
+        for comment in ["#", "# key: ", "# public key ", "# created: "] {
+            assert!(of(&format!("{comment}{recipient}")).is_none(), "{comment}");
+        }
+    }
+
+    #[test]
     fn no_type_that_holds_a_key_can_be_printed() {
         /// Tells whether a type has `Debug`: the trait's constant applies if there is no other.
         macro_rules! has_debug {

@@ -409,6 +409,23 @@ mod tests {
     }
 
     #[test]
+    fn a_public_key_is_one_line() {
+        let line = SigningKey::generate().public_line();
+        for given in [
+            line.clone(),
+            format!("{line} comment\n"),
+            format!("\n{line}\n"),
+        ] {
+            let read = VerifyingKey::parse(&given).expect("a key");
+            assert_eq!(read.public_line(), line);
+        }
+        let why = |text: &str| VerifyingKey::parse(text).err();
+        let twice = format!("{line}\n{line}");
+        assert_eq!(why(&twice).as_deref(), Some("it is more than one line"));
+        assert!(why("ssh-rsa AAAA").is_some_and(|why| why.contains("ssh-rsa key")));
+    }
+
+    #[test]
     fn both_halves_have_one_fingerprint() {
         let key = SigningKey::generate();
         let (public, signed) = (key.verifying_key(), SignedBy::check(b"commit", &sign(&key)));
