@@ -697,6 +697,126 @@ mod tests {
     }
 
     #[test]
+    fn a_changed_record_before_a_whole_one_is_damage_and_no_torn_end() {
+        let (_temporary, folder, path) = place();
+        let mut journal = Journal::start(&folder, id(0)).expect("starts");
+        journal.append(&record(1, 50)).expect("appends");
+        let first_end = usize::try_from(journal.end).expect("small");
+        journal.append(&record(2, 60)).expect("appends");
+        let mut bytes = fs::read(&path).expect("reads");
+        bytes[first_end - 1] ^= 1;
+        fs::write(&path, bytes).expect("writes");
+        let refused = Journal::open(&folder).err().expect("refused").to_string();
+        assert!(refused.ends_with("and a whole one follows"), "{refused}");
+        assert!(refused.contains(&*path.to_string_lossy()), "{refused}");
+        assert!(journal.refresh().is_ok(), "it has read both before");
+        assert!(journal.records().is_err());
+    }
+
+    #[test]
+    fn a_journal_that_lost_its_last_record_is_not_written_on() {
+        for is_cut in [true, false] {
+            let (_temporary, folder, path) = place();
+            let mut journal = Journal::start(&folder, id(0)).expect("starts");
+            journal.append(&record(1, 50)).expect("appends");
+            let mut bytes = fs::read(&path).expect("reads");
+            if is_cut {
+                bytes.truncate(usize::try_from(journal.end).expect("small") - 1);
+            } else {
+                bytes[HEADER_BYTES + 5] ^= 1;
+            }
+            fs::write(&path, bytes).expect("writes");
+            let refused = journal.refresh().err().expect("refused").to_string();
+            let why = "somebody else changed it while the store was open";
+            assert!(refused.ends_with(why), "{refused}");
+        }
+    }
+
+    #[test]
+    fn every_commit_of_a_record_is_known_and_no_other_object() {
+        let (_temporary, folder, _) = place();
+        let mut journal = Journal::start(&folder, id(0)).expect("starts");
+        let mut several = record(5, 10);
+        for (name, kind) in [(3, ObjectKind::Commit), (4, ObjectKind::Tree)] {
+            several.objects.push(Object {
+                id: id(name),
+                kind,
+                bytes: vec![name],
+            });
+        }
+        several.objects[0].kind = ObjectKind::Commit;
+        journal.append(&several).expect("appends");
+        let known: Vec<u8> = (0..8).filter(|n| journal.knows(id(*n))).collect();
+        assert_eq!((known, journal.head()), (vec![0, 3, 5], id(5)));
+        assert_eq!(journal.commits, [id(3), id(5)]);
+    }
+
+    #[test]
+    fn a_long_record_is_whole_or_absent_in_each_of_its_pieces() {
+        let (_temporary, folder, path) = place();
+        let mut journal = Journal::start(&folder, id(0)).expect("starts");
+        journal.append(&record(1, 2_500_000)).expect("appends");
+        let bytes = fs::read(&path).expect("reads");
+        assert_eq!(heads(&folder), [1]);
+        assert_eq!(journal.records().expect("its own").len(), 1);
+        for changed in [140, 1_000_000, 1_500_000, 2_400_000, 2_500_000] {
+            let mut bad = bytes.clone();
+            bad[changed] ^= 1;
+            fs::write(&path, bad).expect("writes");
+            assert!(heads(&folder).is_empty(), "byte {changed}");
+        }
+    }
+
+    #[test]
+    fn news_is_what_another_wrote_or_put_in_its_place() {
+        let (_temporary, folder, path) = place();
+        let mut mine = Journal::start(&folder, id(0)).expect("starts");
+        assert!(!mine.has_news());
+        mine.append(&record(1, 50)).expect("appends");
+        assert!(!mine.has_news());
+        let mut theirs = Journal::open(&folder).expect("opens");
+        let last = mine.end;
+        theirs.append(&record(2, 50)).expect("appends");
+        assert!(mine.has_news());
+        mine.refresh().expect("refreshes");
+        assert!(!mine.has_news());
+        let file = fs::OpenOptions::new().write(true).open(&path);
+        let file = file.expect("opens");
+        // The beginning of a record that is still being written.
+        file.write_all_at(&[1], mine.end).expect("writes");
+        assert!(mine.has_news());
+        mine.refresh().expect("refreshes");
+        assert!(!mine.has_news());
+        let first = theirs.last.1;
+        file.write_all_at(&[!first[4]], last + 4).expect("writes");
+        assert!(mine.has_news(), "the last record was changed");
+        file.write_all_at(&first, last).expect("writes");
+        assert!(!mine.has_news());
+        let next = Journal::start(&folder, id(2)).expect("starts anew");
+        assert!(mine.has_news());
+        assert_ne!(next.inode(), mine.inode());
+        assert_eq!(next.as_now().expect("copies").inode(), next.inode());
+    }
+
+    #[test]
+    fn a_checkpoint_is_due_past_a_size_and_waited_for_past_another() {
+        let (_temporary, folder, _) = place();
+        let mut journal = Journal::start(&folder, id(0)).expect("starts");
+        for (end, expected) in [
+            (HEADER_BYTES as u64, (false, false)),
+            (CHECKPOINT_BYTES, (false, false)),
+            (CHECKPOINT_BYTES + 1, (true, false)),
+            (CHECKPOINT_BYTES_MAX, (true, false)),
+            (CHECKPOINT_BYTES_MAX + 1, (true, true)),
+        ] {
+            journal.end = end;
+            assert_eq!((journal.is_full(), journal.is_overfull()), expected);
+        }
+        assert_eq!(CHECKPOINT_BYTES, 2 << 20);
+        assert_eq!(CHECKPOINT_BYTES_MAX, 16 << 20);
+    }
+
+    #[test]
     fn a_record_that_names_a_path_is_refused_as_damage_of_the_journal() {
         for named in ["x/../../../home/Documents", "", "..", "X", &"A".repeat(32)] {
             let (_temporary, folder, _) = place();

@@ -738,3 +738,6 @@ fn found_in(lookup: Lookup, id: MemoryId, table: &Name) -> Result<Zeroizing<Vec<
 pub(crate) const RING_SECRET_BYTES: usize = seal::IDENTITY_CHARACTERS;
 pub(crate) const NAMES_SECRET_BYTES: usize = 32;
 pub(crate) const ENTRY_OVERHEAD_BYTES: usize = 16 + aead::OVERHEAD;
+
+#[cfg(test)]
+mod tests;

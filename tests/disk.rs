@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
+use crate::crash::model::{checkpoint, of_another_boot};
 use crate::support::{Home, json_lines, settle, stderr, stdout};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -350,6 +351,27 @@ fn a_store_that_cannot_be_written_tells_its_log_and_no_content() {
         remount("rw");
         check(&home, 2, |_| 100);
     }
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_read_after_a_restart_too() {
+    if !on_a_small_disk("a_store_that_cannot_be_written_is_read_after_a_restart_too") {
+        return;
+    }
+    let home = Home::with_store();
+    home.tool(&format!("{}\n{}\n", create(0, 100), create(1, 100)));
+    let is_read = |when: &str| {
+        of_another_boot(&home);
+        remount("ro");
+        let log = home.run(&["log", "--json", "-n", "3"]);
+        assert!(log.status.success(), "{when}: {}", stderr(&log));
+        assert_eq!(json_lines(&log.stdout).len(), 3, "{when}");
+        remount("rw");
+    };
+    is_read("with records in the journal");
+    checkpoint(&home);
+    is_read("with an empty journal");
+    check(&home, 2, |_| 100);
 }
 
 /// Runs a command that may write no file past 200 KB; `signal` is what a write past it does.

@@ -132,6 +132,24 @@ mod tests {
     use crate::crypto::seal::Identity;
 
     #[test]
+    fn a_member_with_several_keys_has_the_role_of_a_reader() {
+        let recipient = || Identity::generate().recipient().expect("X25519");
+        let member = |role, name: &str| Member {
+            role,
+            name: name.into(),
+            recipient: recipient(),
+        };
+        let members = [member(Role::Auditor, "eve"), member(Role::Reader, "ana")];
+        let keys = members.each_ref().map(|member| member.recipient.clone());
+        assert_eq!(role_of(&members, &keys), Some(Role::Reader));
+        assert_eq!(role_of(&members, &keys[..1]), Some(Role::Auditor));
+        assert_eq!(role_of(&members, &keys[1..]), Some(Role::Reader));
+        assert_eq!(role_of(&members, &[recipient()]), None);
+        assert_eq!(readers(&members), keys[1..]);
+        assert_eq!(everyone(&members), keys);
+    }
+
+    #[test]
     fn strict_lines() {
         let recipient = Identity::generate().recipient().expect("X25519");
         let members = vec![Member {

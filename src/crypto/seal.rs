@@ -305,6 +305,31 @@ mod tests {
     }
 
     #[test]
+    fn recipients_are_counted_without_grease() {
+        let text = b"age-encryption.org/v1\n-> X25519 one\nbody\n-> f-grease x y\nbody\n\
+            -> ssh-ed25519 two\nbody\n--- mac\n-> X25519 three\n";
+        assert_eq!(Sealed(text.to_vec()).stanzas(), 2);
+    }
+
+    #[test]
+    fn sizes_grow_by_the_classes_of_padme() {
+        for (size, min, class) in [
+            (0, 0, 2),
+            (3, 0, 3),
+            (9, 0, 10),
+            (100, 256, 256),
+            (1_000, 256, 1_024),
+            (1_024, 256, 1_024),
+            (1_025, 256, 1_088),
+            (65_537, 256, 67_584),
+            (70_000, 256, 71_680),
+            (1_000_000, 256, 1_015_808),
+        ] {
+            assert_eq!(size_class(size, min), class, "{size}");
+        }
+    }
+
+    #[test]
     fn identity_files() {
         let identity = Identity::generate();
         let text = identity.to_file();
@@ -316,6 +341,25 @@ mod tests {
             .expect("refused");
         assert!(why.contains("line 2") && !why.contains("CANARY"));
         assert!(Identity::parse(&identity.recipient().expect("X25519").to_string()).is_err());
+    }
+
+    #[test]
+    fn the_recipient_of_a_plugin_is_the_one_that_its_file_names() {
+        let (identity, recipient) = (
+            "AGE-PLUGIN-AGEKEEPTEST-1DAHX2XT6EAH",
+            "age1agekeeptest1dahx2hxxx5p",
+        );
+        let of = |comment: &str| {
+            let read = Identity::parse(&format!("{comment}\n{identity}\n"));
+            read.ok().expect("an identity").recipient().ok()
+        };
+        for comment in ["# public key: ", "#Recipient:", "#   RECIPIENT:   "] {
+            let named = of(&format!("{comment}{recipient}"));
+            assert_eq!(named.expect("named").to_string(), recipient, "{comment}");
+        }
+        for comment in ["#", "# key: ", "# public key ", "# created: "] {
+            assert!(of(&format!("{comment}{recipient}")).is_none(), "{comment}");
+        }
     }
 
     #[test]

@@ -382,6 +382,59 @@ mod tests {
         assert!(SigningKey::parse(&key.to_file()[..200]).is_err());
     }
 
+    #[test]
+    fn the_first_word_of_a_line_tells_a_public_key() {
+        let long = |length: usize| format!("ssh-{} AAAA", "a".repeat(length - 4));
+        for public in [
+            "ssh-ed25519 AAAA",
+            "  ssh-rsa AAAA",
+            "sk-ssh-ed25519@openssh.com AAAA",
+            "ecdsa-sha2-nistp256 AAAA",
+            &long(64),
+        ] {
+            assert!(is_public(public), "{public}");
+        }
+        for other in [
+            "",
+            "ssh-ed25519",
+            "ed25519 AAAA",
+            "SSH-ED25519 AAAA",
+            "ssh-\u{e9} AAAA",
+            "ssh-a/b AAAA",
+            "ssh-rsa AGE-SECRET-KEY-1",
+            &long(65),
+        ] {
+            assert!(!is_public(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_public_key_is_one_line() {
+        let line = SigningKey::generate().public_line();
+        for given in [
+            line.clone(),
+            format!("{line} comment\n"),
+            format!("\n{line}\n"),
+        ] {
+            let read = VerifyingKey::parse(&given).expect("a key");
+            assert_eq!(read.public_line(), line);
+        }
+        let why = |text: &str| VerifyingKey::parse(text).err();
+        let twice = format!("{line}\n{line}");
+        assert_eq!(why(&twice).as_deref(), Some("it is more than one line"));
+        assert!(why("ssh-rsa AAAA").is_some_and(|why| why.contains("ssh-rsa key")));
+    }
+
+    #[test]
+    fn both_halves_have_one_fingerprint() {
+        let key = SigningKey::generate();
+        let (public, signed) = (key.verifying_key(), SignedBy::check(b"commit", &sign(&key)));
+        assert!(key.fingerprint().starts_with("SHA256:"));
+        assert_eq!(public.fingerprint(), key.fingerprint());
+        assert_eq!(signed.expect("signed").fingerprint(), key.fingerprint());
+        assert_ne!(SigningKey::generate().fingerprint(), key.fingerprint());
+    }
+
     proptest! {
         #[test]
         fn no_text_breaks_the_parsers(text in "(owner |namespaces=\"git\" |ssh-ed25519 |[A-Za-z0-9+/= -]{0,9}|\n){0,8}") {

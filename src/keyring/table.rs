@@ -614,3 +614,6 @@ fn does_not_fit() -> Error {
 pub(super) fn id_of(entry: &[u8]) -> MemoryId {
     MemoryId(entry[..ID_BYTES].try_into().expect("sixteen bytes"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,6 +61,20 @@ fn what_is_no_identity() {
 }
 
 #[test]
+fn a_key_file_has_64_kib_at_most() {
+    let (person, key) = (Person::with_identity(""), keygen());
+    let fault = |bytes: usize| {
+        let note = "x".repeat(bytes - key.len() - 2);
+        private(&person.identity, format!("#{note}\n{key}"));
+        let read = agekeep::crypto::keyfile::read_identity(&person.identity);
+        read.err().map(|error| error.to_string())
+    };
+    assert_eq!(fault(65_536), None);
+    let said = fault(65_537).expect("too long");
+    assert!(said.contains("it is no small file"), "{said}");
+}
+
+#[test]
 fn encrypted_files_that_are_not_whole() {
     let whole = encrypted(&keygen(), false, QUICK);
     for cut in [22, 60, whole.len() - 200, whole.len() - 1] {

@@ -435,6 +435,27 @@ mod tests {
     }
 
     #[test]
+    fn a_plugin_known_as_post_quantum_is_not_run_for_a_mixture() {
+        let parse = |text: String| Recipient::parse(&text).expect("a recipient");
+        let plugin = |name: &str| parse(bech32(&format!("age1{name}"), b"any data"));
+        let (post, classic) = (plugin("pq"), parse(ed25519()));
+        let refusal = |pair: &[Recipient]| {
+            let refused = Recipient::seal_to_all(pair, b"x", &unlock());
+            refused.err().expect("refused")
+        };
+        assert!(post.is_post_quantum());
+        for pair in [[post.clone(), classic.clone()], [classic, post.clone()]] {
+            let error = refusal(&pair);
+            let mixed = matches!(error, Error::Key(KeyFault::MixedRecipients));
+            assert!(mixed, "{error}");
+        }
+        // What only its plugin knows is asked of the plugin.
+        let error = refusal(&[parse(post_quantum()), plugin("nosuchplugin")]);
+        let missing = matches!(error, Error::Key(KeyFault::MissingPlugin { .. }));
+        assert!(missing, "{error}");
+    }
+
+    #[test]
     fn any_of_several_opens_and_another_does_not() {
         let identity = Identity::generate();
         let mut recipients = vec![identity.recipient().expect("X25519")];

@@ -183,3 +183,59 @@ impl age::Callbacks for PluginCallbacks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use age::Callbacks;
+
+    use super::*;
+
+    #[test]
+    fn a_passphrase_is_the_first_line() {
+        let read = |bytes: &[u8]| Passphrase::from_first_line(bytes);
+        for text in ["one", "one\n", "one\r\n", "one\ntwo"] {
+            let passphrase = read(text.as_bytes()).expect("a line");
+            assert_eq!(passphrase.as_str(), "one");
+            assert_eq!(passphrase.duplicate().as_str(), "one");
+        }
+        for bytes in [&b""[..], b"\n", b"\r\nmore", b"\xff\n"] {
+            assert!(read(bytes).is_err(), "{bytes:?}");
+        }
+        assert!(read(&[b'a'; PASSPHRASE_BYTES_MAX]).is_ok());
+        assert!(read(&[b'a'; PASSPHRASE_BYTES_MAX + 1]).is_err());
+    }
+
+    /// Answers each question by its own words.
+    struct Echo;
+
+    impl Unlock for Echo {
+        fn passphrase(&self, wanted: PassphraseRequest<'_>) -> Result<Passphrase> {
+            Unattended.passphrase(wanted)
+        }
+
+        fn message(&self, _: &str, _: &str) {}
+
+        fn confirm(&self, _: &str, question: &str, yes: &str, no: Option<&str>) -> Option<bool> {
+            no.map(|no| question == yes && question != no)
+        }
+
+        fn answer(&self, plugin: &str, question: &str) -> Option<String> {
+            Some(format!("{plugin} {question}"))
+        }
+    }
+
+    #[test]
+    fn a_plugin_gets_the_answers_of_the_caller_and_none_where_nobody_is() {
+        let callbacks = |unlock: Arc<dyn Unlock>| PluginCallbacks::new(&unlock, "p".into());
+        let (echo, nobody) = (callbacks(Arc::new(Echo)), callbacks(Arc::new(Unattended)));
+        assert_eq!(echo.confirm("a", "a", Some("b")), Some(true));
+        assert_eq!(echo.confirm("a", "b", Some("a")), Some(false));
+        assert_eq!(echo.confirm("a", "a", None), None);
+        let answer = echo.request_public_string("which");
+        assert_eq!(answer.as_deref(), Some("p which"));
+        assert_eq!(nobody.confirm("a", "a", Some("b")), None);
+        assert_eq!(nobody.request_public_string("which"), None);
+        assert!(echo.request_passphrase("PIN").is_none());
+        assert!(echo.refused().is_some() && echo.refused().is_none());
+    }
+}
