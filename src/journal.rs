@@ -726,7 +726,7 @@ mod tests {
                 bytes[HEADER_BYTES + 5] ^= 1;
             }
             fs::write(&path, bytes).expect("writes");
-            let refused = journal.refresh().err().expect("refused").to_string();
+            let refused = journal.refresh().expect_err("refused").to_string();
             let why = "somebody else changed it while the store was open";
             assert!(refused.ends_with(why), "{refused}");
         }

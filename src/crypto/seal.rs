@@ -351,7 +351,7 @@ mod tests {
         );
         let of = |comment: &str| {
             let read = Identity::parse(&format!("{comment}\n{identity}\n"));
-            read.ok().expect("an identity").recipient().ok()
+            read.expect("an identity").recipient().ok()
         };
         for comment in ["# public key: ", "#Recipient:", "#   RECIPIENT:   "] {
             let named = of(&format!("{comment}{recipient}"));

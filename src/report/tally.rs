@@ -259,7 +259,7 @@ impl Tally {
         self.signers.add(piece.signer(event), outcome);
         // What `redact` takes out of history had been stored.
         let stored = command == REDACT_COMMAND;
-        for (kind, count) in piece.redacted(event).into_iter().filter(|_| !stored) {
+        for (kind, count) in piece.redacted(event).filter(|_| !stored) {
             count_in(&mut self.redactions, kind, |(all, events)| {
                 *all += u64::from(count);
                 *events += 1;

@@ -31,7 +31,8 @@ pub struct Entry {
     /// Its change of the policy, the recipients or the signers; `None` also if one of the two texts
     /// cannot be read.
     pub config: Option<ConfigDiff>,
-    /// What the hold that it lifts was on; `None` also if that event cannot be read.
+    /// What the hold that it lifts was on; `None` also if that event cannot be read, or is further
+    /// back than is looked for.
     pub lifted: Option<HoldOn>,
 }
 
@@ -62,6 +63,9 @@ pub struct Filter {
     pub before: Option<u64>,
 }
 
+/// Most commits that are read to find the hold that an event lifts: a fraction of a second.
+const LIFT_STEPS_MAX: u64 = 10_000;
+
 /// See [`Store::log`].
 pub(super) fn log(store: &Store) -> impl Iterator<Item = Result<Entry>> + '_ {
     let mut next = Some(store.ledger.journal.head());
@@ -88,21 +92,22 @@ pub(crate) fn entry(store: &Store, id: ObjectId) -> Result<(Entry, Option<Object
     Ok((entry, commit.parent))
 }
 
-/// Returns what the hold that an event lifts was on.
+/// Returns what the hold that an event lifts was on. Without the timeline it is only looked for
+/// nearby.
 fn lifted_by(store: &Store, event: &Event, parent: Option<ObjectId>) -> Option<HoldOn> {
     let Some(HoldChange::Lift(hold)) = event.hold else {
         return None;
     };
     let known = store.state.timeline.as_ref();
-    let commit = match known.and_then(|timeline| timeline.moment(hold)) {
-        Some(moment) => moment.commit,
-        None => {
-            let repository = &store.ledger.repository;
-            let between = hold + 1..event.number;
-            between
-                .rev()
-                .try_fold(parent?, |at, _| repository.peek_parent(at).ok().flatten())?
+    let commit = if let Some(moment) = known.and_then(|timeline| timeline.moment(hold)) {
+        moment.commit
+    } else {
+        let between = event.number.checked_sub(hold)?.checked_sub(1)?;
+        if between > LIFT_STEPS_MAX {
+            return None;
         }
+        let repository = &store.ledger.repository;
+        (0..between).try_fold(parent?, |at, _| repository.peek_parent(at).ok().flatten())?
     };
     let (commit, _) = store.ledger.repository.commit(commit).ok()?;
     let added = Event::from_message(&commit.message, &store.ledger.keyring).ok()?;
