@@ -226,7 +226,7 @@ mod tests {
             let path = folder.path().join(name);
             fs::write(&path, SigningKey::generate().public_line()).expect("writes");
             let key = find_signing_key(&path, None, &unlock).expect("a public key");
-            let hint = key.sign(b"commit").err().expect("no agent").hint();
+            let hint = key.sign(b"commit").expect_err("no agent").hint();
             let add = format!("`ssh-add {}`", folder.path().join(private).display());
             assert!(hint.contains(&add), "{hint}");
         }

@@ -328,13 +328,13 @@ fn a_reader_whose_files_do_not_open_is_told_of_damage() {
     };
     from_another("epoch.age");
     let opened = open(&place.members).expect("records open");
-    let refused = opened.require_reader().err().expect("no epoch key");
+    let refused = opened.require_reader().expect_err("no epoch key");
     assert!(matches!(refused, Error::Damaged { .. }), "{refused}");
     assert_eq!(opened.problems().count(), 1);
     let mut members = place.members.clone();
     members[0].role = Role::Auditor;
     let opened = open(&members).expect("records open");
-    let refused = opened.require_reader().err().expect("an auditor");
+    let refused = opened.require_reader().expect_err("an auditor");
     assert!(matches!(refused, Error::NotAReader), "{refused}");
     assert_eq!(opened.problems().count(), 0);
     from_another("audit.age");
