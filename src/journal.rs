@@ -752,6 +752,21 @@ mod tests {
     }
 
     #[test]
+    fn a_new_journal_keeps_the_records_after_its_base() {
+        for (base, kept) in [(0, vec![1, 2, 3]), (1, vec![2, 3]), (3, vec![])] {
+            let (_temporary, folder, _) = place();
+            let mut journal = Journal::start(&folder, id(0)).expect("starts");
+            for n in 1..4 {
+                journal.append(&record(n, 50)).expect("appends");
+            }
+            journal.start_after(id(base)).expect("follows");
+            assert_eq!((heads(&folder), journal.head()), (kept, id(3)));
+            assert!(journal.knows(id(base)) && !journal.knows(id(9)));
+            assert!(journal.start_after(id(9)).is_err(), "no record follows it");
+        }
+    }
+
+    #[test]
     fn a_long_record_is_whole_or_absent_in_each_of_its_pieces() {
         let (_temporary, folder, path) = place();
         let mut journal = Journal::start(&folder, id(0)).expect("starts");

@@ -193,3 +193,42 @@ fn read_small(path: &Path) -> io::Result<(Zeroizing<Vec<u8>>, bool)> {
     file.read_to_end(&mut bytes)?;
     Ok((bytes, mode & 0o077 != 0))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_key_has_a_worse_fault_than_its_mode() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("identity");
+        let fault = |content: &str| {
+            fs::write(&path, content).expect("writes");
+            let open = fs::Permissions::from_mode(0o644);
+            fs::set_permissions(&path, open).expect("mode set");
+            read_identity(&path).err().expect("refused")
+        };
+        let none = fault("nothing of use");
+        assert!(matches!(none, Error::BadKeyFile { .. }), "{none}");
+        let open = fault(&Identity::generate().to_file());
+        let of_mode = matches!(open, Error::Key(KeyFault::NotPrivate { .. }));
+        assert!(of_mode, "{open}");
+    }
+
+    #[test]
+    fn a_public_key_names_the_file_of_its_private_half() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let unlock: Arc<dyn Unlock> = Arc::new(Unattended);
+        for (name, private) in [("key.pub", "key"), ("key.txt", "key.txt"), ("key", "key")] {
+            let path = folder.path().join(name);
+            fs::write(&path, SigningKey::generate().public_line()).expect("writes");
+            let key = find_signing_key(&path, None, &unlock).expect("a public key");
+            let hint = key.sign(b"commit").expect_err("no agent").hint();
+            let add = format!("`ssh-add {}`", folder.path().join(private).display());
+            assert!(hint.contains(&add), "{hint}");
+        }
+    }
+}

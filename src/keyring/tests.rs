@@ -314,3 +314,32 @@ fn an_erasure_of_history_leaves_the_keys_of_paths() {
     assert!(!after.still_has(gone).expect("reads"));
     assert!(!after.is_stale(kept).expect("reads"));
 }
+
+#[test]
+fn a_reader_whose_files_do_not_open_is_told_of_damage() {
+    let (place, other) = (Place::new(), Place::new());
+    let keyring = &place.keyring;
+    let from_another = |name: &str| {
+        let (there, here) = (other.keyring.folder.path(), keyring.folder.path());
+        fs::copy(there.join(name), here.join(name)).expect("copies");
+    };
+    let open = |members: &[Member]| {
+        Keyring::open_of(&keyring.folder, keyring.store, &keyring.identity, members)
+    };
+    from_another("epoch.age");
+    let opened = open(&place.members).expect("records open");
+    let refused = opened.require_reader().expect_err("no epoch key");
+    assert!(matches!(refused, Error::Damaged { .. }), "{refused}");
+    assert_eq!(opened.problems().count(), 1);
+    let mut members = place.members.clone();
+    members[0].role = Role::Auditor;
+    let opened = open(&members).expect("records open");
+    let refused = opened.require_reader().expect_err("an auditor");
+    assert!(matches!(refused, Error::NotAReader), "{refused}");
+    assert_eq!(opened.problems().count(), 0);
+    from_another("audit.age");
+    let refused = open(&place.members).err().expect("nothing opens");
+    assert!(matches!(refused, Error::Damaged { .. }), "{refused}");
+    let refused = open(&other.members).err().expect("of others");
+    assert!(matches!(refused, Error::NotARecipient { .. }), "{refused}");
+}
