@@ -226,10 +226,11 @@ impl Run<'_> {
             self.not_checked.push("history: it has no end".into());
             return Ok(HistoryCheck::default());
         };
-        if let Some(skipped) = self.over_limit() {
+        let known = self.known();
+        if let Some(skipped) = self.over_limit(known.as_ref().map(|(_, fold)| fold)) {
             return Ok(skipped);
         }
-        let mut begun = self.begin(head, progress)?;
+        let mut begun = self.begin(head, known, progress)?;
         self.check_history(&mut begun, progress)?;
         let mut outcome = HistoryCheck {
             events: begun.first.unwrap_or(0) + begun.line.commits.len() as u64,
@@ -276,9 +277,9 @@ impl Run<'_> {
     }
 
     /// Returns the results without reading history, if more is unverified than the caller allows.
-    fn over_limit(&mut self) -> Option<HistoryCheck> {
+    fn over_limit(&mut self, known: Option<&ReplayState>) -> Option<HistoryCheck> {
         let limit = self.options.limit?;
-        let from = self.known().map_or(0, |(_, fold)| fold.catalog.events);
+        let from = known.map_or(0, |fold| fold.catalog.events);
         let unverified = limit.events.saturating_sub(from);
         if unverified <= limit.events_max {
             return None;
@@ -305,9 +306,13 @@ impl Run<'_> {
         Some((point, fold))
     }
 
-    /// Finds the line of commits to read, and the state known before it.
-    fn begin(&mut self, head: ObjectId, progress: &mut dyn FnMut(Progress)) -> Result<RunStart> {
-        let known = self.known();
+    /// Finds the line of commits to read, after what is known of it.
+    fn begin(
+        &mut self,
+        head: ObjectId,
+        known: Option<(VerifiedPoint, ReplayState)>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<RunStart> {
         let until = known.as_ref().map(|(point, _)| point.commit);
         let line = walk::walk(
             &self.opened.repository,
