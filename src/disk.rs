@@ -16,8 +16,8 @@ mod tests;
 
 use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use crate::error::{Error, Result};
@@ -227,96 +227,137 @@ impl Unsynced {
     }
 }
 
-/// Syncs files in order on a background thread, which ends when this is dropped.
+/// The time from the beginning of one background sync to the next.
+const SYNC_PAUSE: Duration = Duration::from_millis(50);
+
+/// Makes a file durable on a background thread: at once after the first write, then every 50
+/// milliseconds while writes go on. Dropping this makes the last one durable.
 #[derive(Default)]
 pub(crate) struct BackgroundSync {
-    /// The thread, started for the first file.
-    worker: Option<Worker>,
-    /// True if a sync was started and not yet waited for.
-    begun: bool,
+    shared: Arc<SharedSync>,
+    /// The thread, started for the first write.
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct SharedSync {
+    state: Mutex<SyncState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct SyncState {
+    /// The file, if it was written to since its last sync began.
+    waiting: Option<Unsynced>,
+    is_syncing: bool,
+    /// When the last sync began.
+    began: Option<Instant>,
+    /// True if somebody waits, or the process is about to end.
+    is_urgent: bool,
+    is_left: bool,
     /// The error of an earlier sync that was not reported yet.
     failed: Option<Error>,
 }
 
-struct Worker {
-    /// The queue; dropping it ends the thread.
-    files: Option<mpsc::Sender<Unsynced>>,
-    done: mpsc::Receiver<Result<()>>,
-    thread: Option<thread::JoinHandle<()>>,
+impl SharedSync {
+    fn lock(&self) -> MutexGuard<'_, SyncState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a change, for so long at most.
+    fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, SyncState>,
+        at_most: Option<Duration>,
+    ) -> MutexGuard<'a, SyncState> {
+        let forever = Duration::from_secs(3600);
+        let woken = self.changed.wait_timeout(state, at_most.unwrap_or(forever));
+        woken.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Syncs what is written, until this is left.
+    fn run(&self) {
+        let mut state = self.lock();
+        loop {
+            let pause = state.began.filter(|_| !state.is_urgent);
+            let pause = pause.map_or(Duration::ZERO, |began| {
+                SYNC_PAUSE.saturating_sub(began.elapsed())
+            });
+            if state.waiting.is_none() {
+                if state.is_left {
+                    return;
+                }
+                state = self.wait(state, None);
+            } else if !pause.is_zero() {
+                state = self.wait(state, Some(pause));
+            } else if let Some(file) = state.waiting.take() {
+                (state.began, state.is_syncing) = (Some(Instant::now()), true);
+                drop(state);
+                let done = file.sync();
+                state = self.lock();
+                state.is_syncing = false;
+                state.failed = state.failed.take().or(done.err());
+                self.changed.notify_all();
+            }
+        }
+    }
 }
 
 impl BackgroundSync {
-    /// Starts to make a file durable, after waiting for the one before.
+    /// Makes a file durable that was just written to.
     pub(crate) fn start(&mut self, unsynced: Unsynced) {
-        self.failed = self.wait().err();
-        if self.worker.is_none() {
-            self.worker = Worker::start().ok();
+        if self.thread.is_none() {
+            let shared = Arc::clone(&self.shared);
+            self.thread = thread::Builder::new().spawn(move || shared.run()).ok();
         }
-        let files = self
-            .worker
-            .as_ref()
-            .and_then(|worker| worker.files.as_ref());
-        let handed = match files {
-            Some(files) => files.send(unsynced).map_err(|refused| refused.0),
-            None => Err(unsynced),
-        };
-        match handed {
-            Ok(()) => self.begun = true,
-            Err(unsynced) => self.failed = self.failed.take().or(unsynced.sync().err()),
+        let mut state = self.shared.lock();
+        if self.thread.is_none() {
+            state.failed = state.failed.take().or(unsynced.sync().err());
+            return;
+        }
+        let sleeps = state.waiting.replace(unsynced).is_none();
+        drop(state);
+        if sleeps {
+            self.shared.changed.notify_all();
         }
     }
 
-    /// Reports a failure of the started sync, if known without waiting.
+    /// Tells whether everything written is durable, as far as no sync failed.
+    pub(crate) fn is_settled(&self) -> bool {
+        let state = self.shared.lock();
+        state.waiting.is_none() && !state.is_syncing
+    }
+
+    /// Reports a failure, if known without waiting.
     ///
     /// # Errors
     /// The errors of [`Self::wait`].
     pub(crate) fn check(&mut self) -> Result<()> {
-        let worker = self.worker.as_ref().filter(|_| self.begun);
-        if let Some(ended) = worker.and_then(|worker| worker.done.try_recv().ok()) {
-            self.begun = false;
-            self.failed = self.failed.take().or(ended.err());
-        }
-        self.failed.take().map_or(Ok(()), Err)
+        self.shared.lock().failed.take().map_or(Ok(()), Err)
     }
 
-    /// Waits until the started sync is done.
+    /// Waits until everything written is durable.
     ///
     /// # Errors
-    /// [`Error::Io`] if it failed, or an earlier one that was not waited for.
+    /// [`Error::Io`] if a sync failed that was not reported yet.
     pub(crate) fn wait(&mut self) -> Result<()> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
+        let mut state = self.shared.lock();
+        state.is_urgent = true;
+        self.shared.changed.notify_all();
+        while state.waiting.is_some() || state.is_syncing {
+            state = self.shared.wait(state, None);
         }
-        match &self.worker {
-            Some(worker) if std::mem::take(&mut self.begun) => {
-                worker.done.recv().expect("it answers for each file")
-            }
-            _ => Ok(()),
-        }
+        state.is_urgent = false;
+        state.failed.take().map_or(Ok(()), Err)
     }
 }
 
-impl Worker {
-    fn start() -> io::Result<Self> {
-        let (files, received) = mpsc::channel::<Unsynced>();
-        let (answer, done) = mpsc::channel();
-        let thread = thread::Builder::new().spawn(move || {
-            for unsynced in received {
-                // The receiver is gone when nobody waits.
-                let _ = answer.send(unsynced.sync());
-            }
-        })?;
-        Ok(Self {
-            files: Some(files),
-            done,
-            thread: Some(thread),
-        })
-    }
-}
-
-impl Drop for Worker {
+impl Drop for BackgroundSync {
     fn drop(&mut self) {
-        drop(self.files.take());
+        let mut state = self.shared.lock();
+        (state.is_urgent, state.is_left) = (true, true);
+        drop(state);
+        self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
             // A sync does not panic; if it did, nothing would be left to do.
             let _ = thread.join();

@@ -1,10 +1,10 @@
 //! The journal: one checksummed record for each command, durable before the answer goes out.
 //!
 //! A command's objects, keyring entries and new head form one record at the end of this file, and
-//! one `fdatasync` makes it durable. That is the commit point. Only then are the objects, the
-//! keyring and the ref written to their places, without a sync of their own. A checkpoint makes one
-//! durable pack of the objects, syncs the rest and starts a new journal. After an unclean stop the
-//! records are replayed: everything they name is written anew, never trusted.
+//! one `fdatasync` makes it durable. That is the commit point. Only then are the keyring, the objects
+//! and the ref written to their places, without a sync of their own; objects and ref perhaps later.
+//! A checkpoint makes one durable pack of the objects, syncs the rest and starts a new journal. After
+//! an unclean stop the records are replayed: everything they name is written anew, never trusted.
 //!
 //! The file is filled with zeros ahead of its end, so that a record changes no metadata of the file
 //! system. Such a sync costs about half of one that also grows the file.

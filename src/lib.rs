@@ -26,8 +26,9 @@
 //!
 //! - A command is atomic. Its record in the `journal` is the one commit point: when
 //!   [`store::Store::execute`] answers, the command is durable; a crash at any instruction leaves
-//!   the state before or after it. The ref and the objects are written at once, so that stock git
-//!   sees them, and again from the journal after an unclean stop. (The first design made the ref
+//!   the state before or after it. The ref and the objects are for stock git: a process that goes on
+//!   writes them after the answer, a second later at most, and after an unclean stop they are written
+//!   from the journal. (The first design made the ref
 //!   update the commit point. That costs an fsync for each object, key entry and the ref, some ten
 //!   for a command; one for the record gives the same promise.)
 //! - A kernel lock orders processes; the head is read under it.

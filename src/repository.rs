@@ -4,6 +4,7 @@
 //! and no replace ref. Objects, packs and the ref are files in documented formats, and libgit2 only
 //! computes object names.
 
+mod deferred;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
 mod loose;
@@ -15,6 +16,7 @@ use std::cell::{OnceCell, RefCell};
 use std::io;
 use std::path::PathBuf;
 
+use self::deferred::Deferred;
 use self::loose::{Loose, Reader};
 use self::object::{Commit, Object, ObjectKind, Tree};
 use self::pack::{Packed, Packs, Type};
@@ -22,6 +24,8 @@ use crate::crypto::seal::Sealed;
 use crate::disk::{self, Folder, Name, PackId};
 use crate::error::{Error, Result};
 use crate::id::ObjectId;
+
+pub(crate) use self::deferred::DeferredCommit;
 
 /// The only branch of a store.
 pub(crate) const BRANCH: &str = "refs/heads/main";
@@ -71,6 +75,8 @@ pub(crate) struct Repository {
     reader: RefCell<Option<Reader>>,
     /// Objects waiting to be written, in order of arrival.
     held: RefCell<Vec<Object>>,
+    /// Durable commits whose objects are put in place later.
+    deferred: Deferred,
 }
 
 /// Looks up an object by its name among the recent ones in the journal of the store in a folder.
@@ -169,6 +175,7 @@ impl Repository {
             large: RefCell::new(None),
             reader: RefCell::new(None),
             held: RefCell::default(),
+            deferred: Deferred::new(),
         }
     }
 
@@ -289,10 +296,48 @@ impl Repository {
         self.held.take()
     }
 
+    /// Puts the objects of durable commits in their places later, or now if no thread can be had.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if one cannot be written now.
+    pub(crate) fn defer(&mut self, commits: Vec<DeferredCommit>) -> Result<()> {
+        let Err(commits) = self.deferred.add(&self.root, commits) else {
+            return Ok(());
+        };
+        self.place_deferred()?;
+        commits.iter().try_for_each(|commit| self.place(commit))
+    }
+
+    /// Tells whether everything between the branch and the end of history at `head` waits here to be
+    /// put in place. Requires the store's lock.
+    pub(crate) fn has_deferred(&self, head: ObjectId) -> Result<bool> {
+        Ok(self.deferred.reach(self.head()?, head))
+    }
+
+    /// Puts all objects in their places that wait for it. Requires the store's lock.
+    pub(crate) fn place_deferred(&self) -> Result<()> {
+        let commits = self.deferred.take();
+        commits.iter().try_for_each(|commit| self.place(commit))
+    }
+
+    /// Forgets the objects that wait, because they are in place or in a pack.
+    pub(crate) fn forget_deferred(&self) {
+        drop(self.deferred.take());
+    }
+
+    /// Writes a commit's objects, then points the branch at it: stock git may take objects that no
+    /// branch reaches for garbage.
+    pub(crate) fn place(&self, commit: &DeferredCommit) -> Result<()> {
+        commit.objects.iter().try_for_each(|o| self.write(o))?;
+        self.set_head(commit.id)
+    }
+
+    /// Finds an object that is not in its place yet.
     fn read_staged(&self, id: ObjectId) -> Option<(ObjectKind, Vec<u8>)> {
         let held = self.held.borrow();
-        let object = held.iter().find(|object| object.id == id)?;
-        Some((object.kind, object.bytes.clone()))
+        let held = held.iter().find(|object| object.id == id);
+        let object = held.cloned().or_else(|| self.deferred.find(id))?;
+        Some((object.kind, object.bytes))
     }
 
     /// Removes the temporary files of killed writers.
@@ -455,6 +500,9 @@ impl Repository {
     /// Reads the beginning of a loose object, or all of a packed one, unchecked. Falls back to
     /// [`Self::read_strictly`].
     pub(crate) fn peek(&self, id: ObjectId) -> Result<StrictRead> {
+        if let Some((kind, bytes)) = self.read_staged(id) {
+            return Ok(StrictRead::Whole(kind, bytes));
+        }
         if let Ok(objects) = self.objects()
             && let Some((kind, bytes)) = self.reading(|reader| reader.peek(objects, id))
         {
@@ -542,6 +590,7 @@ impl Repository {
         // Packs come first: in a large store they have nearly everything, and an index that is open
         // is cheaper than a look at a folder.
         Ok(self.in_packs(false, |packs| packs.has(id))?
+            || self.read_staged(id).is_some()
             || self
                 .objects()
                 .is_ok_and(|objects| objects.has(&Name::object(id)))

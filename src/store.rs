@@ -37,6 +37,7 @@ mod versions;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
@@ -50,7 +51,7 @@ use self::keyring_location::check_keyring;
 use self::plan::plan;
 use self::quota::plan_too_many;
 use self::recovery::replay::settle_catalog;
-use self::recovery::{catch_up, refresh};
+use self::recovery::{catch_up, refresh_for_commands};
 use self::rollback_check::record_head;
 use self::signers::check_role;
 use self::versions::Trees;
@@ -88,6 +89,10 @@ pub use self::signers::{Removed, Signer};
 pub use self::status::{CopyOf, Distance, FirstUse, Status, Totals};
 pub use crate::crypto::seal::{Identity, Recipient};
 pub use crate::crypto::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
+
+/// How long this process puts objects in place at once after another process has written: if both
+/// deferred, each would have to read the other's objects from the journal.
+const TURNS_WITH_OTHERS: Duration = Duration::from_secs(1);
 
 /// The name of the owner in `recipients`, `signers` and every commit.
 const OWNER: &str = "owner";
@@ -150,6 +155,13 @@ struct Ledger {
     trees: Trees,
     batch: Batch,
     pinning: RollbackCheck,
+    /// True while commands of agents are executed whose objects may be put in place later.
+    defers: bool,
+    /// True once a command was executed: the first of a process is put in place at once, as most
+    /// processes have a single one.
+    has_commanded: bool,
+    /// When another process was last seen to write.
+    others_wrote: Option<Instant>,
     /// The thread that packs the journal.
     packing: Packing,
     /// SHA-256 of the newest commit object, for the `Chain` of the next commit.
@@ -238,8 +250,8 @@ impl Store {
             unclean.finish(&repository, &mut keyring)?;
             if is_from_another_boot {
                 repository.clean_up_loose(journal.head())?;
+                checkpoint(&repository, &keyring, &mut journal)?;
             }
-            checkpoint(&repository, &keyring, &mut journal)?;
         }
         clean_up_after_reboot(&repository, &mut journal)?;
         let cache = keyring.cache_name(Name::CATALOG, Name::AUDITORS_CATALOG);
@@ -267,6 +279,9 @@ impl Store {
             trees: Trees::default(),
             batch: Batch::default(),
             pinning,
+            defers: false,
+            has_commanded: false,
+            others_wrote: None,
             packing: Packing::default(),
             chain: Digest::of(b""),
             finished: None,
@@ -293,6 +308,7 @@ impl Store {
     pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
         let lock = begin_commands(self)?;
         let answer = execute_one(self, command, context);
+        self.ledger.defers = false;
         // The catalog was checked before the command was recorded.
         drop(settle_catalog(self));
         drop(lock);
@@ -334,8 +350,8 @@ impl Store {
     /// already waiting share one sync, so that each costs less than a command alone.
     ///
     /// `answered` gets the answers in the same order, each as soon as its command is durable. The
-    /// store is locked meanwhile, and puts the objects of these commands in place afterwards: so
-    /// `answered` must not wait for anybody, and stock git sees the commands once this returns.
+    /// store is locked meanwhile, so `answered` must not wait for anybody. Stock git sees the
+    /// commands a second after their answers at the latest, or once the store is dropped.
     ///
     /// # Errors
     /// Each answer has the errors of [`Store::execute`]. If the sync fails, no command whose answer
@@ -439,8 +455,13 @@ fn begin_commands(store: &mut Store) -> Result<Lock> {
     let lock = lock(&mut store.ledger)?;
     // An agent's commands do not need the timeline in memory.
     store.state.timeline = None;
-    refresh(store)?;
+    refresh_for_commands(store)?;
     require_reader(&store.ledger)?;
+    let ledger = &mut store.ledger;
+    let is_alone = ledger
+        .others_wrote
+        .is_none_or(|then| then.elapsed() > TURNS_WITH_OTHERS);
+    ledger.defers = std::mem::replace(&mut ledger.has_commanded, true) && is_alone;
     Ok(lock)
 }
 

@@ -1,15 +1,15 @@
 //! Commands that wait together: a commit for each, one sync for all, and nothing else different.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
-use std::process::{Command as Process, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 use std::sync::Mutex;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::{
-    Home, feed, git, has_peer, journal_records, json_lines, returned_calls, stderr, stdout,
+    Home, feed, git, has_peer, journal_records, json_lines, returned_calls, settle, stderr, stdout,
 };
 use agekeep::event::Context;
 use agekeep::memory_tool::command::Command;
@@ -299,4 +299,112 @@ fn what_cannot_be_made_durable_did_not_happen() {
         stdout(&verified),
         stderr(&verified)
     );
+}
+
+// Objects behind the answer: in a process that goes on, stock git sees them later than agekeep does.
+
+/// `agekeep tool`, asked one call at a time.
+struct Conversation {
+    child: Child,
+    input: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
+}
+
+impl Conversation {
+    fn with(home: &Home) -> Self {
+        let mut command = home.command(&["tool"]);
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = piped.spawn().expect("starts");
+        let input = child.stdin.take().expect("piped");
+        let output = child.stdout.take().expect("piped");
+        let answers = BufReader::new(output).lines();
+        Self {
+            child,
+            input,
+            answers,
+        }
+    }
+
+    /// Creates a memory, and returns the number of its event.
+    fn create(&mut self, path: &str) -> u64 {
+        let path = format!("/memories/{path}");
+        let call = json!({"command": "create", "path": path, "file_text": "x\n"});
+        writeln!(self.input, "{call}").expect("it reads");
+        let answer = self.answers.next().expect("an answer").expect("a line");
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        answer["meta"]["event"].as_u64().expect("recorded")
+    }
+
+    fn end(mut self) {
+        drop(self.input);
+        assert!(self.child.wait().expect("ends").success());
+    }
+}
+
+fn commits_for_git(home: &Home) -> u64 {
+    let count = stdout(&git(&home.store(), &["rev-list", "--count", "main"]));
+    count.trim().parse().expect("a number")
+}
+
+#[test]
+fn stock_git_sees_what_was_answered_soon_and_all_of_it_when_the_process_ends() {
+    let home = Home::with_store();
+    let mut tool = Conversation::with(&home);
+    let newest = (0..30).map(|n| tool.create(&n.to_string())).last();
+    let newest = newest.expect("thirty");
+    // No other command comes: the process has to do it by itself.
+    let begun = Instant::now();
+    while commits_for_git(&home) != newest + 1 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it never does");
+        thread::sleep(Duration::from_millis(10));
+    }
+    check_git(&home.store(), 31);
+    let newest = (30..60).map(|n| tool.create(&n.to_string())).last();
+    tool.end();
+    assert_eq!(newest, Some(60));
+    check_git(&home.store(), 61);
+}
+
+#[test]
+fn other_processes_see_what_was_answered_at_once() {
+    let home = Home::with_store();
+    let (mut one, mut two) = (Conversation::with(&home), Conversation::with(&home));
+    for n in 0..20 {
+        one.create(&format!("one/{n}"));
+        one.create(&format!("one/{n}/too"));
+        // The next number, so that it has read all of what the other wrote.
+        assert_eq!(two.create(&format!("two/{n}")), 3 * n + 3);
+        settle(&home.store());
+        assert_eq!(
+            commits_for_git(&home),
+            3 * n + 4,
+            "it put the other's in place"
+        );
+    }
+    let newest = (0..20).map(|n| one.create(&format!("last/{n}"))).last();
+    let read = home.run(&["view", "/memories/last/19"]);
+    assert!(read.status.success(), "{}", stderr(&read));
+    assert_eq!(commits_for_git(&home), newest.expect("twenty") + 2);
+    one.end();
+    two.end();
+    check_git(&home.store(), 82);
+    let verified = home.run(&["verify", "--full"]);
+    assert!(verified.status.success(), "{}", stdout(&verified));
+}
+
+#[test]
+fn a_killed_process_leaves_the_rest_to_the_next_one() {
+    let home = Home::with_store();
+    let mut tool = Conversation::with(&home);
+    let newest = (0..30).map(|n| tool.create(&n.to_string())).last();
+    tool.child.kill().expect("kills");
+    tool.child.wait().expect("ends");
+    let seen = commits_for_git(&home);
+    let log = home.run(&["log", "--json", "-n", "100"]);
+    assert_eq!(json_lines(&log.stdout).len(), 31, "{}", stderr(&log));
+    assert!(seen < 31, "nothing was left to do, so this shows nothing");
+    assert_eq!(newest, Some(30));
+    check_git(&home.store(), 31);
+    let verified = home.run(&["verify", "--full"]);
+    assert!(verified.status.success(), "{}", stdout(&verified));
 }

@@ -628,7 +628,7 @@ fn what_others_did_is_pinned_only_once_it_is_durable() {
     assert!(order.is_sorted(), "{trace}");
 }
 
-/// One sync before the answer; the pin's own is done while the process goes on.
+/// One sync before the answer; the pin's own is done while the process goes on, and in the end.
 #[test]
 fn a_command_is_answered_once_it_is_durable_and_pinned() {
     if !has_peer("strace", "the order of writes to the pin") {
@@ -665,18 +665,42 @@ fn one_slot_of_the_pin_is_durable_before_the_other_is_written() {
         return;
     }
     let home = Home::with_store();
-    let (calls, pin) = (calls(&home, 4), pin(&home).display().to_string());
-    // Only the pin's sync takes long: the next record is durable before it is.
-    let how = ["-P", &pin, "-e", "trace=pwrite64,fdatasync"];
-    let slowly = ["-e", "inject=fdatasync:delay_enter=60000"];
-    let trace = traced_with(
-        &[&how[..], &slowly].concat(),
-        &home.command(&["tool", &calls]),
-        &home,
+    let (calls, pin) = (calls(&home, 100), pin(&home).display().to_string());
+    // Some commands with time between them, then all others at once.
+    let slowly = "{ for n in 1 2 3 4; do read -r call; read -r blank; printf '%s\\n' \"$call\"; sleep 0.3; \
+                  done; cat; } <\"$1\" | \"$0\" tool";
+    let tool = home.command(&[]);
+    let mut inner = Command::new("/bin/sh");
+    inner
+        .args(["-c", slowly])
+        .arg(tool.get_program())
+        .arg(&calls);
+    inner.envs(
+        tool.get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
     );
-    let names = trace.lines().map(|line| line.split('(').next());
-    let names: Vec<_> = names.map(|name| name.expect("a call")).collect();
-    assert_eq!(names, ["pwrite64", "fdatasync"].repeat(4), "{trace}");
+    // Only the pin's sync takes long: many records are durable before it is.
+    let how = ["-P", &pin, "-e", "trace=pwrite64,fdatasync"];
+    let delayed = ["-e", "inject=fdatasync:delay_enter=60000"];
+    let trace = traced_with(&[&how[..], &delayed].concat(), &inner, &home);
+    let (mut last, mut synced, mut switches) = (None, true, 0);
+    for line in trace.lines().filter(|line| !line.starts_with("---")) {
+        if line.starts_with("fdatasync(") {
+            synced = true;
+            continue;
+        }
+        let slot = line
+            .rsplit_once(") = 188")
+            .map(|(call, _)| call.rsplit(", ").next());
+        assert!(slot.is_some(), "{line}");
+        if last.replace(slot).is_some_and(|last| last != slot) {
+            switches += 1;
+            assert!(synced, "neither slot is durable: {trace}");
+        }
+        synced = false;
+    }
+    assert!(switches > 2, "{trace}");
+    assert!(synced, "the last is durable in the end: {trace}");
 }
 
 // ---- a pin that is damaged, or cannot be written ----

@@ -1,5 +1,5 @@
 //! The second half of a command: its commit becomes durable in the journal, its caller gets the
-//! answer, and then its objects are put in place. Commands that wait at the same time have a commit
+//! answer, and then its keys are put in place, and its objects now or later. Commands that wait at the same time have a commit
 //! each and share one sync. Also [`Queue`], a store shared by threads.
 
 use std::cell::RefCell;
@@ -13,6 +13,7 @@ use crate::event::{Context, Event};
 use crate::id::ObjectId;
 use crate::journal::{JournalRecord, KeyEntry};
 use crate::memory_tool::command::Command;
+use crate::repository::DeferredCommit;
 use crate::repository::object::{Object, ObjectKind};
 use crate::state::catalog::file::CatalogUpdate as MadeOfCatalog;
 use crate::state::catalog::{Catalog, Step};
@@ -115,6 +116,7 @@ fn execute_together(
     answers.into_iter().for_each(answered);
     // What fails here, the next command goes on with. None of these destroys keys.
     drop(place_batch(store, recorded));
+    store.ledger.defers = false;
     // The catalog was checked before each command was recorded.
     drop(settle_catalog(store));
     drop(lock);
@@ -178,9 +180,10 @@ fn record_batch(store: &mut Store) -> Result<RecordedBatch> {
     Ok(RecordedBatch { made, objects })
 }
 
-/// Puts objects, keys and the ref of durable commits in place. If that fails, the ref still points
-/// at an earlier commit, and the next command or open does it again. But nobody may be told that
-/// keys are destroyed while they are still there: that is an error.
+/// Puts keys, objects and the ref of durable commits in place, or leaves objects and ref for later.
+/// If that fails, the ref still points at an earlier commit, and the next command or open does it
+/// again. But nobody may be told that keys are destroyed while they are still there: that is an
+/// error.
 fn place_batch(store: &mut Store, recorded: RecordedBatch) -> Result<()> {
     let RecordedBatch { made, objects } = recorded;
     if made.is_empty() {
@@ -214,19 +217,38 @@ fn unfinished(ledger: &Ledger, error: &Error) -> Error {
     }
 }
 
-/// Puts commands in place one after the other, each with the ref, as stock git may take objects
-/// that the ref does not reach for garbage.
+/// Puts commands in place one after the other, or their keys now and the rest later.
 fn apply_batch(ledger: &mut Ledger, waiting: &[PendingCommit], objects: Vec<Object>) -> Result<()> {
-    let mut waiting = waiting.iter();
-    for object in objects {
-        ledger.repository.write(&object)?;
+    let bytes: usize = objects.iter().map(|object| object.bytes.len()).sum();
+    let defers = ledger.defers && bytes <= OBJECT_BYTES_MAX;
+    if !defers {
+        ledger.repository.place_deferred()?;
+    }
+    let mut objects = objects.into_iter();
+    let mut commits = Vec::with_capacity(waiting.len());
+    for made in waiting {
+        ledger.keyring.write(&made.keys)?;
+        let mut commit = DeferredCommit {
+            parent: made.parent,
+            id: made.seen.moment.commit,
+            objects: Vec::new(),
+        };
         // The commit is the last object of each command.
-        if object.kind == ObjectKind::Commit
-            && let Some(made) = waiting.next()
-        {
-            ledger.keyring.write(&made.keys)?;
-            ledger.repository.set_head(object.id)?;
+        for object in objects.by_ref() {
+            let is_last = object.kind == ObjectKind::Commit;
+            commit.objects.push(object);
+            if is_last {
+                break;
+            }
         }
+        if defers {
+            commits.push(commit);
+        } else {
+            ledger.repository.place(&commit)?;
+        }
+    }
+    if defers {
+        ledger.repository.defer(commits)?;
     }
     Ok(())
 }

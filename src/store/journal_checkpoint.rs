@@ -22,6 +22,8 @@ const RETRY_BYTES: u64 = 1024 * 1024;
 /// How long a process that is about to end waits for the store's lock: its pack is written, and
 /// only the new journal is missing.
 const LOCK_WAIT_LEAVING: Duration = Duration::from_millis(250);
+/// How long packing waits for whoever else writes objects or packs.
+const PACK_LOCK_WAIT: Duration = Duration::from_millis(500);
 /// The most bytes merged while a caller waits: that many take no longer than a checkpoint.
 const MERGE_BYTES_INLINE: u64 = 4 * 1024 * 1024;
 
@@ -33,6 +35,10 @@ pub(crate) fn checkpoint(
 ) -> Result<()> {
     let packed = pack(repository, journal)?;
     keyring.sync()?;
+    if repository.has_deferred(journal.head())? {
+        repository.set_head(journal.head())?;
+        repository.forget_deferred();
+    }
     repository.forget_branch_before()?;
     repository.sync_head()?;
     journal.start_anew()?;
@@ -148,7 +154,7 @@ impl Work {
     /// another process was in the way.
     fn run(self) -> Result<bool> {
         let repository = Repository::open_lenient(&self.root, journal::find);
-        let Some(turn) = repository.try_pack_lock() else {
+        let Some(turn) = self.pack_lock(&repository) else {
             return Ok(false);
         };
         let done = Cell::new(self.pack(&repository, &self.journal)?);
@@ -165,6 +171,20 @@ impl Work {
         }
         drop(turn);
         Ok(done.get())
+    }
+
+    /// Takes the lock for writing packs. Who puts objects in place has it for moments; who merges
+    /// packs has it for long, and is not waited for.
+    fn pack_lock(&self, repository: &Repository) -> Option<Lock> {
+        let begun = Instant::now();
+        loop {
+            let turn = repository.try_pack_lock();
+            let is_leaving = self.leaving.load(Ordering::Relaxed);
+            if turn.is_some() || is_leaving || begun.elapsed() > PACK_LOCK_WAIT {
+                return turn;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     fn take_next(&self) -> Option<Journal> {
@@ -189,17 +209,24 @@ impl Work {
     }
 
     /// Starts a new journal after the packed records. Returns `false` if another process did so, or
-    /// left something to replay.
+    /// moved the branch elsewhere.
     fn start_anew(&self, repository: &Repository, packed: &Journal) -> Result<bool> {
         let Some(lock) = self.lock() else {
             return Ok(false);
         };
         let base = packed.head();
         let mut now = Journal::open(&self.root)?;
-        let moved = now.inode() != packed.inode() || repository.head()? != Some(now.head());
-        // Under another policy the keyring may be elsewhere.
-        if moved || config_blobs_at(repository, now.head())?.policy != self.policy {
+        let branch = repository.head()?.filter(|branch| now.knows(*branch));
+        let Some(branch) = branch.filter(|_| now.inode() == packed.inode()) else {
             return Ok(false);
+        };
+        // Under another policy the keyring may be elsewhere.
+        if config_blobs_at(repository, now.head())?.policy != self.policy {
+            return Ok(false);
+        }
+        // Whoever had the journal packed has put the keys of these records in place.
+        if packed.knows(branch) && branch != base {
+            repository.set_head(base)?;
         }
         repository.forget_branch_before()?;
         self.sync_rest(repository)?;

@@ -4,8 +4,8 @@
 //! Anyone with write access to a store's folder can replace the store by another one or by an older
 //! copy of itself, and all signatures in that copy are valid. So agekeep keeps the pin elsewhere.
 //! The file has two slots, written in turn, so that a torn write leaves the other slot intact. A
-//! slot is written once the commit it names is durable in the store, and is durable itself before
-//! the next slot is written. The file is written in full when created, so that no later write
+//! slot is written once the commit it names is durable in the store, and written again until it is
+//! durable itself; then comes the other slot. The file is written in full when created, so that no later write
 //! changes its metadata.
 
 mod place;
@@ -133,11 +133,13 @@ impl Pin {
         }
     }
 
-    /// Overwrites the older slot. Not yet durable.
-    pub(crate) fn write(&mut self, origin: Origin, seen: SeenMoment) -> Result<()> {
+    /// Overwrites the older slot, or the newer one if that is not `durable` yet: then the older one
+    /// is. Not yet durable.
+    pub(crate) fn write(&mut self, origin: Origin, seen: SeenMoment, durable: bool) -> Result<()> {
         self.check_writable()?;
         let (newest, before) = self.newest();
-        let (index, turn) = (1 - newest, before.turn.saturating_add(1));
+        let index = if durable { 1 - newest } else { newest };
+        let turn = before.turn.saturating_add(1);
         let slot = Slot { turn, origin, seen };
         self.file
             .write_all_at(&encode(&slot), SLOTS_AT[index])
@@ -311,7 +313,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temporary folder");
         let path = folder.path().join("pin");
         let mut pin = Pin::create(&path, origin(), seen(1)).expect("makes");
-        pin.write(origin(), seen(2)).expect("writes");
+        pin.write(origin(), seen(2), true).expect("writes");
         (folder, path)
     }
 

@@ -3,6 +3,8 @@
 
 pub(super) mod replay;
 
+use std::time::Instant;
+
 use self::replay::{Replay, renew_catalog_file};
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
@@ -12,6 +14,7 @@ use crate::id::ObjectId;
 use crate::journal::{Journal, JournalRecord};
 use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
+use crate::repository::object::Object;
 use crate::state::catalog::{Catalog, ConfigBlobs};
 use crate::store::config::reload_config;
 use crate::store::erase::unreadable::finish_pending_erasures;
@@ -67,7 +70,9 @@ pub(crate) fn restore_objects(
     }
     repository.remove_temporary_objects();
     let records = journal.records()?;
-    let objects = records.iter().flat_map(|record| &record.objects);
+    // While the machine runs, everything that the branch reaches is in place.
+    let placed = found.filter(|_| trusted);
+    let objects = objects_after(&records, placed);
     if journal.is_read_only() && found == Some(head) {
         // A read-only store cannot be repaired, so every object has to be whole.
         objects
@@ -88,6 +93,16 @@ pub(crate) fn restore_objects(
     Ok(Some(PendingRecovery { records, head }))
 }
 
+/// Returns the objects of the records after the commit `placed`, of all records if it is before them.
+fn objects_after(
+    records: &[JournalRecord],
+    placed: Option<ObjectId>,
+) -> impl Iterator<Item = &Object> {
+    let holds = |record: &JournalRecord| record.objects.iter().any(|o| Some(o.id) == placed);
+    let first = records.iter().position(holds).unwrap_or(0);
+    records[first..].iter().flat_map(|record| &record.objects)
+}
+
 /// Opens the journal. A copy that git made has none, and history ends where the branch says.
 pub(super) fn open_journal(root: &Folder, repository: &Repository) -> Result<Journal> {
     match repository.head()? {
@@ -102,7 +117,12 @@ fn refresh_journal(ledger: &mut Ledger) -> Result<()> {
         ledger.journal = open_journal(&ledger.root, &ledger.repository)?;
         return Ok(());
     }
-    ledger.journal.refresh()
+    let before = ledger.journal.head();
+    ledger.journal.refresh()?;
+    if ledger.journal.head() != before {
+        ledger.others_wrote = Some(Instant::now());
+    }
+    Ok(())
 }
 
 /// Returns the error for a ref at a commit that the journal does not know. A ref that is ahead was
@@ -147,10 +167,18 @@ pub(super) fn config_blobs_in(repository: &Repository, tree: ObjectId) -> Result
     })
 }
 
-/// Loads what other processes have done, before every command. Requires the store's lock.
+/// Loads what other processes have done, and puts in place what this one has deferred. Requires the
+/// store's lock.
 pub(super) fn refresh(store: &mut Store) -> Result<()> {
+    refresh_for_commands(store)?;
+    store.ledger.repository.place_deferred()
+}
+
+/// Loads what other processes have done, before commands of agents, which need no object in its
+/// place. Requires the store's lock.
+pub(super) fn refresh_for_commands(store: &mut Store) -> Result<()> {
     refresh_journal(&mut store.ledger)?;
-    let unclean = restore_objects(&store.ledger.repository, &store.ledger.journal, true)?;
+    let unclean = restore_objects_of_others(&store.ledger)?;
     store
         .ledger
         .pinning
@@ -177,6 +205,18 @@ pub(super) fn refresh(store: &mut Store) -> Result<()> {
     load_trees(&mut store.ledger)?;
     remember_head(store);
     Ok(())
+}
+
+/// Writes the journal's objects to the repository if the ref lags behind, unless this process put
+/// them off itself. Returns the remaining work.
+fn restore_objects_of_others(ledger: &Ledger) -> Result<Option<PendingRecovery>> {
+    let (repository, journal) = (&ledger.repository, &ledger.journal);
+    if repository.has_deferred(journal.head())? {
+        return Ok(None);
+    }
+    let unclean = restore_objects(repository, journal, true)?;
+    repository.forget_deferred();
+    Ok(unclean)
 }
 
 /// Loads the trees of the newest commit, unless they are loaded. After a command that could not be

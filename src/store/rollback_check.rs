@@ -315,7 +315,7 @@ impl RollbackCheck {
             Some(read) if read.settled => {}
             Some(read) => {
                 journal.sync()?;
-                read.pin.write(origin, known)?;
+                read.pin.write(origin, known, true)?;
                 read.pin.sync()?;
                 read.settled = true;
                 self.doubtful = false;
@@ -359,18 +359,18 @@ impl RollbackCheck {
         pin.map_or(Ok(()), Pin::check_writable)
     }
 
-    /// Pins a durable command, once the previous pin is durable. So a power failure can lose the
-    /// pin of at most one acknowledged command. If this fails, the next command retries before it
-    /// is recorded.
+    /// Pins a durable command. The pin itself becomes durable in the background, every 50
+    /// milliseconds: a power failure can lose the pins of the last commands, and nothing else can.
+    /// If this fails, the next command retries before it is recorded.
     pub(super) fn after_commit(&mut self, next: SeenMoment) {
         self.known = Some(next);
         if std::mem::take(&mut self.accepting) {
             // If this fails, the rollback stays refused.
             drop(self.replace_accepted_pin(next));
-        } else if self.behind.wait().is_err() {
+        } else if self.behind.check().is_err() {
             self.mark_unsynced();
         } else if let (Some(read), Some(origin)) = (&mut self.read, self.origin) {
-            let written = read.pin.write(origin, next);
+            let written = read.pin.write(origin, next, self.behind.is_settled());
             let unsynced = written.and_then(|()| read.pin.unsynced());
             read.settled = unsynced.is_ok();
             if let Ok(unsynced) = unsynced {
@@ -387,7 +387,7 @@ impl RollbackCheck {
             return self.place.as_mut().map_or(Ok(()), Place::keep_name);
         };
         read.settled = false;
-        read.pin.write(origin, next)?;
+        read.pin.write(origin, next, true)?;
         read.pin.sync()?;
         read.settled = true;
         let Some(place) = &mut self.place else {

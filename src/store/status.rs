@@ -165,8 +165,17 @@ impl Store {
             trial: self.is_trial(),
             signers: self.signer_list(),
             copy_of: copy_of(self)?,
-            problems: problems(self)?,
+            problems: problems(self),
         })
+    }
+
+    /// Looks for every memory's key and content, as far as that goes without decrypting anything.
+    /// Returns a sentence for each of the two that some lack. Takes 15 microseconds for each memory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] or [`Error::Damaged`] if the keyring or the packs cannot be read.
+    pub fn lost_memories(&self) -> Result<Vec<String>> {
+        lost_memories(self)
     }
 
     /// Makes a checkpoint: the newest commit and a signed note of it, for an auditor to keep. This
@@ -263,7 +272,7 @@ impl Store {
     }
 }
 
-fn problems(store: &Store) -> Result<Vec<String>> {
+fn problems(store: &Store) -> Vec<String> {
     let mut problems: Vec<String> = store.ledger.keyring.problems().collect();
     problems.extend(store.ledger.pinning.problem());
     if keyring::has_staged(store.ledger.keyring.folder()) {
@@ -287,24 +296,6 @@ fn problems(store: &Store) -> Result<Vec<String>> {
              and the next command of a reader who may write destroys them again"
                 .into(),
         );
-    }
-    // An auditor has no keys to texts.
-    let is_reader = store.ledger.keyring.is_reader();
-    let (mut keyless, mut missing) = (0, 0);
-    for memory in store.state.catalog.memories() {
-        keyless += usize::from(is_reader && !store.ledger.keyring.has(memory.id)?);
-        missing += usize::from(!store.ledger.repository.has(memory.blob)?);
-    }
-    if missing > 0 {
-        problems.push(format!(
-            "{missing} memories have lost their content; restore the objects folder from a backup"
-        ));
-    }
-    if keyless > 0 {
-        problems.push(format!(
-            "{keyless} memories have no key in the keyring and cannot be decrypted; restore the \
-             keyring from the same backup as the repository"
-        ));
     }
     problems.extend(without_role(&store.state));
     match signer_now(store).map(drop) {
@@ -336,6 +327,32 @@ fn problems(store: &Store) -> Result<Vec<String>> {
         problems.push(format!(
             "others can read {path}; run `chmod go= {path}`",
             path = path.display()
+        ));
+    }
+    problems
+}
+
+/// See [`Store::lost_memories`].
+fn lost_memories(store: &Store) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    // An auditor has no keys to texts.
+    let is_reader = store.ledger.keyring.is_reader();
+    let (mut keyless, mut missing) = (0, 0);
+    for memory in store.state.catalog.memories() {
+        keyless += usize::from(is_reader && !store.ledger.keyring.has(memory.id)?);
+        missing += usize::from(!store.ledger.repository.has(memory.blob)?);
+    }
+    let all = store.state.catalog.len();
+    if missing > 0 {
+        problems.push(format!(
+            "the content of {missing} of {all} memories is lost; restore the objects folder from a \
+             backup"
+        ));
+    }
+    if keyless > 0 {
+        problems.push(format!(
+            "the keyring has no keys to {keyless} of {all} memories, so these cannot be decrypted; \
+             restore the keyring from the same backup as the repository"
         ));
     }
     Ok(problems)

@@ -44,10 +44,11 @@ fn a_full_journal_becomes_a_pack_beside_the_commands() {
         .len();
     assert!(journal < 16 * 1024 * 1024 + 2_000_000, "{journal} bytes");
     assert!(record_ends(&home).len() < filled + 20, "a new journal");
-    assert!(
-        record_ends(&home).len() >= 20,
-        "what came meanwhile is in it"
-    );
+    // Unless so much came meanwhile that there is a second pack.
+    if packs(&home).len() == 1 {
+        let records = record_ends(&home).len();
+        assert!(records >= 20, "what came meanwhile is in it: {records}");
+    }
     assert_packs_verify(&home);
     assert_nothing_aside(&home, "after the store was closed");
     assert_whole(&home, &mut model, "packed");

@@ -276,6 +276,40 @@ fn keys_are_not_handed_out_where_that_cannot_be_recorded() {
 }
 
 #[test]
+fn doctor_looks_for_the_content_of_every_memory() {
+    let team = Team::new();
+    for name in ["a.md", "b.md", "c.md"] {
+        team.create(name, "text\n");
+    }
+    team.ok(&["compact"]);
+    // Stock git takes the pack apart, and then one memory's blob is gone.
+    let (store, packs) = (team.home.store(), team.home.path().join("packs"));
+    fs::rename(store.join("objects/pack"), &packs).expect("moved");
+    let pack = fs::read_dir(&packs).expect("lists").filter_map(|entry| {
+        let path = entry.expect("lists").path();
+        (path.extension()? == "pack").then_some(path)
+    });
+    let pack = fs::read(pack.last().expect("one pack")).expect("reads");
+    let mut unpack = Command::new("git");
+    unpack.arg("-C").arg(&store).args(["unpack-objects", "-q"]);
+    assert!(feed(unpack, &pack).status.success());
+    let blobs = stdout(&team.home.git(&["ls-tree", "-r", "--object-only", "main"]));
+    let last = blobs.lines().rfind(|id| {
+        let kept = team.home.git(&["cat-file", "blob", id]).stdout;
+        kept.starts_with(b"age-encryption.org")
+    });
+    let (folder, file) = last.expect("a memory").split_at(2);
+    fs::remove_file(store.join("objects").join(folder).join(file)).expect("there");
+    let said = stdout(&team.run_as("owner", &["doctor"]));
+    assert!(
+        said.contains("the content of 1 of 3 memories is lost"),
+        "{said}"
+    );
+    // The state of the store is not in doubt, so `status` does not look.
+    assert!(team.ok(&["status"]).contains("memories    3 "));
+}
+
+#[test]
 fn doctor_says_what_will_hurt_and_what_to_do() {
     let team = Team::new();
     team.create("a.md", "text\n");

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::support::{Home, has_peer, json_lines, stderr, stdout};
+use crate::support::{Home, has_peer, json_lines, settle, stderr, stdout};
 
 pub(crate) const NIGHT: &str = "2025-12-31T07:00:00Z";
 pub(crate) const MORNING: &str = "2025-12-31T08:00:00Z";
@@ -109,6 +109,7 @@ impl Team {
     }
 
     pub(crate) fn events(&self) -> usize {
+        settle(&self.home.store());
         let count = stdout(&self.home.git(&["rev-list", "--count", "main"]));
         count.trim().parse().expect("a number")
     }

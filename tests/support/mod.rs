@@ -9,6 +9,7 @@ pub(crate) mod terminal;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use agekeep::event::Context;
 use agekeep::jsonl::{self, Reply};
@@ -280,18 +281,19 @@ pub(crate) fn returned_calls(trace: &str) -> Vec<String> {
 /// How many records the journal has, each of what became durable with one sync (docs/format.md,
 /// 7.2).
 pub(crate) fn journal_records(store: &Path) -> usize {
-    let journal = std::fs::read(store.join("journal")).expect("there");
-    let (mut at, mut count) = (128, 0);
-    loop {
-        let length = journal
-            .get(at..at + 4)
-            .map_or([0; 4], |length| length.try_into().expect("four"));
+    records_of(&std::fs::read(store.join("journal")).expect("there")).count()
+}
+
+/// The records of a journal, each from its length on.
+fn records_of(journal: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 128;
+    std::iter::from_fn(move || {
+        let length = journal.get(at..at + 4)?.try_into().expect("four");
         let length = u32::from_le_bytes(length) as usize;
-        if length == 0 {
-            return count;
-        }
-        (at, count) = (at + 36 + length, count + 1);
-    }
+        let record = journal.get(at..at + 36 + length)?;
+        at += 36 + length;
+        (length > 0).then_some(record)
+    })
 }
 
 /// Whether a program can be run; says loudly if not, so that nobody takes silence for a pass.
@@ -321,25 +323,46 @@ pub(crate) fn store_of(command: &Command) -> PathBuf {
 }
 
 /// Waits until a server has put everything in place that it has answered, and until nothing moves
-/// objects into a pack: it locks the store and the packs until then. A test that holds a lock itself
-/// waits in vain, but not for long.
+/// objects into a pack: it locks the store and the packs until then. A test that holds a lock itself,
+/// or a disk that is full, waits in vain, but not for long.
 pub(crate) fn settle(store: &Path) {
-    wait_for_lock(&store.join("lock"));
-    wait_for_lock(&store.join("objects/pack"));
+    let patience = Instant::now() + Duration::from_secs(2);
+    wait_for(patience, || {
+        is_free(&store.join("lock")) && is_placed(store)
+    });
+    wait_for(patience, || is_free(&store.join("objects/pack")));
 }
 
-fn wait_for_lock(path: &Path) {
-    // Opening a pipe that a test has put there would wait for a writer.
-    if !std::fs::symlink_metadata(path).is_ok_and(|is| is.is_file() || is.is_dir()) {
-        return;
+fn wait_for(patience: Instant, happens: impl Fn() -> bool) {
+    while !happens() && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(1));
     }
-    let Ok(lock) = std::fs::File::open(path) else {
-        return;
+}
+
+/// Whether nobody holds a lock on this file or folder.
+fn is_free(path: &Path) -> bool {
+    !is_plain(path) || std::fs::File::open(path).map_or(true, |lock| lock.try_lock().is_ok())
+}
+
+/// Whether it can be opened: a pipe that a test has put there would wait for a writer.
+fn is_plain(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|is| is.is_file() || is.is_dir())
+}
+
+/// Whether the branch points at the last commit in the journal (docs/format.md, 7.2), or one of the two
+/// cannot be read.
+fn is_placed(store: &Path) -> bool {
+    let [branch, journal] = ["refs/heads/main", "journal"].map(|name| {
+        let path = Some(store.join(name)).filter(|path| is_plain(path));
+        path.and_then(|path| std::fs::read(path).ok())
+    });
+    let (Some(branch), Some(journal)) = (branch, journal) else {
+        return true;
     };
-    for _ in 0..2_000 {
-        if lock.try_lock().is_ok() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    let last = records_of(&journal).last();
+    last.and_then(|record| record.get(36 + 20..36 + 40))
+        .is_none_or(|head| {
+            let head: String = head.iter().map(|byte| format!("{byte:02x}")).collect();
+            branch.trim_ascii() == head.as_bytes()
+        })
 }

@@ -286,7 +286,15 @@ pub(crate) fn command_line() -> clap::Command {
 /// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
     platform::keep_memory_private();
-    let parsed = help::command().try_get_matches().and_then(|line| {
+    // The command line with all its help costs twice as much to make, and only help and errors show
+    // it.
+    let line = Cli::command()
+        .try_get_matches()
+        .or_else(|error| match error.kind() {
+            clap::error::ErrorKind::DisplayVersion => Err(error),
+            _ => help::command().try_get_matches(),
+        });
+    let parsed = line.and_then(|line| {
         let cli = Cli::from_arg_matches(&line)?;
         Ok((line, cli))
     });

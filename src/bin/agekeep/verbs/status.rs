@@ -206,9 +206,10 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
     let store = global.open_for_reading()?;
     let status = store.status()?;
     let mut found: Vec<Advice> = closed.into_iter().map(was_open).collect();
-    found.extend(status.problems.iter().map(|problem| Advice {
+    let problems = [status.problems.clone(), store.lost_memories()?].concat();
+    found.extend(problems.into_iter().map(|problem| Advice {
         id: "problem",
-        what: problem.clone(),
+        what: problem,
         fix: "do what it says; `agekeep verify` shows the cause".into(),
     }));
     found.extend(readers(&store));
