@@ -408,3 +408,35 @@ fn a_killed_process_leaves_the_rest_to_the_next_one() {
     let verified = home.run(&["verify", "--full"]);
     assert!(verified.status.success(), "{}", stdout(&verified));
 }
+
+/// One is stopped with objects that wait; another puts them in place, goes on, and is killed with some
+/// of its own. The first has to notice that what it has is no longer all there is.
+#[test]
+fn what_waits_here_is_not_taken_for_what_another_left() {
+    let home = Home::with_store();
+    let (mut one, mut two) = (Conversation::with(&home), Conversation::with(&home));
+    let signal = |to: &Child, name: &str| {
+        let mut kill = Process::new("kill");
+        let sent = kill.arg(name).arg(to.id().to_string()).status();
+        assert!(sent.expect("kill runs").success());
+    };
+    (0..4).for_each(|n| assert_eq!(one.create(&format!("one/{n}")), n + 1));
+    signal(&one.child, "-STOP");
+    // The first of a process is put in place at once, and so are those before it.
+    assert_eq!(two.create("two/0"), 5);
+    settle(&home.store());
+    assert_eq!(commits_for_git(&home), 6);
+    (1..4).for_each(|n| assert_eq!(two.create(&format!("two/{n}")), n + 5));
+    two.child.kill().expect("kills");
+    two.child.wait().expect("ends");
+    signal(&one.child, "-CONT");
+    assert_eq!(one.create("one/after"), 9);
+    settle(&home.store());
+    assert_eq!(commits_for_git(&home), 10);
+    one.end();
+    check_git(&home.store(), 10);
+    let read = home.run(&["view", "/memories/two/3"]);
+    assert!(read.status.success(), "{}", stderr(&read));
+    let verified = home.run(&["verify", "--full"]);
+    assert!(verified.status.success(), "{}", stdout(&verified));
+}
