@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::id::ObjectId;
 
 pub(crate) use self::deferred::DeferredCommit;
+pub(crate) use self::repack::JournalPack;
 
 /// The only branch of a store.
 pub(crate) const BRANCH: &str = "refs/heads/main";

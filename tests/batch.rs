@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -327,8 +328,12 @@ impl Conversation {
 
     /// Creates a memory, and returns the number of its event.
     fn create(&mut self, path: &str) -> u64 {
+        self.write(path, "x\n")
+    }
+
+    fn write(&mut self, path: &str, text: &str) -> u64 {
         let path = format!("/memories/{path}");
-        let call = json!({"command": "create", "path": path, "file_text": "x\n"});
+        let call = json!({"command": "create", "path": path, "file_text": text});
         writeln!(self.input, "{call}").expect("it reads");
         let answer = self.answers.next().expect("an answer").expect("a line");
         let answer: Value = serde_json::from_str(&answer).expect("JSON");
@@ -439,4 +444,31 @@ fn what_waits_here_is_not_taken_for_what_another_left() {
     assert!(read.status.success(), "{}", stderr(&read));
     let verified = home.run(&["verify", "--full"]);
     assert!(verified.status.success(), "{}", stdout(&verified));
+}
+
+/// A repack takes what the branch reaches when it begins, and removes every pack that is there then.
+#[test]
+fn stock_git_may_repack_beside_a_process_that_is_ahead_of_the_branch() {
+    let home = Home::with_store();
+    let (repack, done) = (["repack", "-adq"], AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                home.git(&repack);
+            }
+        });
+        let mut tool = Conversation::with(&home);
+        // Some journals full, in texts that are not deflated.
+        let text = "0123456789abcdef\n".repeat(1_200);
+        (0..400).for_each(|n| assert_eq!(tool.write(&n.to_string(), &text), n + 1));
+        tool.end();
+        done.store(true, Ordering::Relaxed);
+    });
+    check_git(&home.store(), 401);
+    let verified = home.run(&["verify", "--full"]);
+    assert!(verified.status.success(), "{}", stdout(&verified));
+    let packs = fs::read_dir(home.store().join("objects/pack")).expect("lists");
+    let names = packs.map(|entry| entry.expect("lists").file_name());
+    let kept = names.filter(|name| name.to_string_lossy().ends_with("keep"));
+    assert_eq!(kept.count(), 0, "each was released");
 }

@@ -19,7 +19,7 @@ pub(super) use self::set::{
     PackFile, Packed, Packs, files, indexed, is_content_fault, merge_small, remove, remove_orphans,
     without_index,
 };
-pub(super) use self::writer::PackWriter;
+pub(super) use self::writer::{PackWriter, release};
 
 /// Largest object that is read, in bytes.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -197,7 +197,7 @@ mod tests {
                 writer.add(*kind, id, bytes).expect("adds");
             }
         }
-        let placed = writer.finish().expect("puts in place");
+        let placed = writer.finish(false).expect("puts in place");
         folder.path_of(&placed.pack())
     }
 
@@ -264,7 +264,7 @@ mod tests {
             let added = writer.add(*kind, name_of(*kind, bytes), bytes);
             added.expect("adds");
         }
-        writer.finish().expect("puts in place");
+        writer.finish(false).expect("puts in place");
         assert_all_there(&folder, &objects);
         assert_known_to_another(root.path(), &objects);
     }

@@ -117,6 +117,7 @@ impl Repository {
     ) -> Result<Vec<ObjectId>> {
         let fault = || self.writing_fault();
         let folder = self.made_pack_folder().map_err(fault())?;
+        self.release_left();
         let parts = RepackInput::of(self, loose, false).map_err(|e| self.pack_fault(e))?;
         if parts.are_one() {
             return Ok(Vec::new());
@@ -134,7 +135,7 @@ impl Repository {
         } = gathering;
         if writer.count() > 0 {
             let total = 2 * parts.names.len() as u64;
-            let placed = writer.finish().map_err(fault())?;
+            let placed = writer.finish(false).map_err(fault())?;
             check(&folder, placed, total, progress)?;
             self.remove_repacked(&folder, placed, &parts, &torn);
         }
@@ -163,7 +164,7 @@ impl Repository {
             return Err(self.lost(id, "it is missing, or no copy of it is whole"));
         }
         let total = 2 * gathering.parts.names.len() as u64;
-        let placed = gathering.writer.finish().map_err(fault())?;
+        let placed = gathering.writer.finish(false).map_err(fault())?;
         check(&folder, placed, total, gathering.progress)
     }
 
@@ -339,15 +340,24 @@ fn check(
 
 // Packing the objects of the journal, and removing their loose files.
 
+/// A pack of the objects of the journal.
+pub(crate) struct JournalPack {
+    /// The names of the objects in it.
+    pub(crate) ids: HashSet<ObjectId>,
+    /// Its name; `None` if there was nothing to pack.
+    id: Option<PackId>,
+}
+
 impl Repository {
-    /// Writes objects to a durable pack, in this order. Returns the names of the objects in it.
+    /// Writes objects to a durable pack, in this order. Until it is [released](Self::release),
+    /// stock git keeps it: a repack that saw the pack, and the branch before it, would remove it.
     pub(crate) fn pack<'a>(
         &self,
         objects: impl Iterator<Item = &'a Object> + Clone,
-    ) -> Result<HashSet<ObjectId>> {
+    ) -> Result<JournalPack> {
         let ids: HashSet<ObjectId> = objects.clone().map(|object| object.id).collect();
         if ids.is_empty() {
-            return Ok(ids);
+            return Ok(JournalPack { ids, id: None });
         }
         let fault = || self.writing_fault();
         let folder = self.made_pack_folder().map_err(fault())?;
@@ -361,8 +371,27 @@ impl Repository {
             let added = writer.add(object.kind.into(), object.id, &object.bytes);
             added.map_err(fault())?;
         }
-        writer.finish().map_err(fault())?;
-        Ok(ids)
+        let id = Some(writer.finish(true).map_err(fault())?);
+        Ok(JournalPack { ids, id })
+    }
+
+    /// Leaves a pack to stock git: the branch reaches it, or nothing needs it.
+    pub(crate) fn release(&self, packed: &JournalPack) {
+        if let (Some(id), Ok(folder)) = (packed.id, self.pack_folder()) {
+            pack::release(&folder, id);
+        }
+    }
+
+    /// Leaves to stock git what a killed process did not. Requires the lock for writing packs.
+    fn release_left(&self) {
+        let Ok(folder) = self.pack_folder() else {
+            return;
+        };
+        for file in pack::files(&folder).unwrap_or_default() {
+            if file.kept {
+                pack::release(&folder, file.id);
+            }
+        }
     }
 
     /// Removes the loose files of packed objects.
@@ -470,8 +499,10 @@ impl Repository {
         }
     }
 
-    /// Merges small packs, none into one larger than `bytes_max`.
+    /// Merges small packs, none into one larger than `bytes_max`. Requires the lock for writing
+    /// packs.
     pub(crate) fn merge_packs(&self, bytes_max: impl Fn() -> u64) -> Result<()> {
+        self.release_left();
         let merged = self.pack_folder();
         merged
             .and_then(|folder| pack::merge_small(&folder, bytes_max))

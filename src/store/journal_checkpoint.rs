@@ -2,7 +2,6 @@
 //! new one. Also compaction: everything in one pack.
 
 use std::cell::{Cell, OnceCell};
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -13,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::id::ObjectId;
 use crate::journal::{self, Journal};
 use crate::keyring::Keyring;
-use crate::repository::Repository;
+use crate::repository::{JournalPack, Repository};
 use crate::store::recovery::{config_blobs_at, refresh};
 use crate::store::{Ledger, ProgressFn, Store, lock};
 
@@ -42,7 +41,8 @@ pub(crate) fn checkpoint(
     repository.forget_branch_before()?;
     repository.sync_head()?;
     journal.start_anew()?;
-    repository.remove_loose(&packed);
+    repository.release(&packed);
+    repository.remove_loose(&packed.ids);
     if let Some(turn) = repository.try_pack_lock() {
         // The checkpoint is complete without the merge; the next one tries it again.
         drop(repository.merge_packs(|| MERGE_BYTES_INLINE));
@@ -51,8 +51,8 @@ pub(crate) fn checkpoint(
     Ok(())
 }
 
-/// Packs the journal's objects, and returns their names.
-fn pack(repository: &Repository, journal: &Journal) -> Result<HashSet<ObjectId>> {
+/// Packs the journal's objects.
+fn pack(repository: &Repository, journal: &Journal) -> Result<JournalPack> {
     let records = journal.records()?;
     // Newest first: those are read most, and older versions are deltas against them.
     let objects = records
@@ -196,9 +196,11 @@ impl Work {
         let packed = pack(repository, journal)?;
         // Most is synced before the lock is taken, so that little is left to do under it.
         self.sync_rest(repository)?;
-        let is_new = self.start_anew(repository, journal)?;
+        let is_new = self.start_anew(repository, journal);
+        repository.release(&packed);
+        let is_new = is_new?;
         if is_new {
-            repository.remove_loose(&packed);
+            repository.remove_loose(&packed.ids);
         }
         Ok(is_new)
     }

@@ -255,7 +255,7 @@ fn merge(
             }
         }
     }
-    let placed = writer.finish()?;
+    let placed = writer.finish(false)?;
     for part in parts {
         remove(folder, part.id, placed);
     }

@@ -125,8 +125,9 @@ impl PackWriter {
     }
 
     /// Makes the pack and its index durable and renames them into place: the pack first, because
-    /// git expects the pack of every index. Returns the name of the pack.
-    pub(in super::super) fn finish(mut self) -> io::Result<PackId> {
+    /// git expects the pack of every index. Returns the name of the pack. If it is `kept`, a file
+    /// beside it says so, from before it is there.
+    pub(in super::super) fn finish(mut self, kept: bool) -> io::Result<PackId> {
         self.out.flush()?;
         if self.promised as usize != self.entries.len() {
             self.count_anew()?;
@@ -138,12 +139,19 @@ impl PackWriter {
         let (folder, index_aside) = (self.folder.clone(), Name::new_temporary());
         let index_file = folder.create_new(&index_aside, 0o444)?;
         let id = PackId::random();
+        if kept {
+            let file = folder.create_new(&id.keep(), 0o644)?;
+            file.write_all_at(KEPT, 0)?;
+        }
         let placed = index::write(&index_file, &mut self.entries, &trailer)
             .and_then(|()| disk::sync_file(&index_file))
             .and_then(|()| folder.rename(&self.aside, &id.pack()))
             .and_then(|()| folder.rename(&index_aside, &id.index()))
             .and_then(|()| folder.sync_names());
-        placed.inspect_err(|_| drop(folder.remove(&index_aside)))?;
+        placed.inspect_err(|_| {
+            drop(folder.remove(&index_aside));
+            release(&folder, id);
+        })?;
         Ok(id)
     }
 
@@ -165,6 +173,16 @@ impl PackWriter {
             at += read as u64;
         }
         Ok(())
+    }
+}
+
+/// The text of the file that protects a pack of ours until the branch reaches it.
+const KEPT: &[u8] = b"agekeep: until the branch reaches it\n";
+
+/// Ends the protection of a pack of ours.
+pub(in super::super) fn release(folder: &Folder, id: PackId) {
+    if folder.read(&id.keep()).is_ok_and(|text| text == KEPT) {
+        drop(folder.remove(&id.keep()));
     }
 }
 
