@@ -171,11 +171,10 @@ impl Lock {
             .open_read(&Name::LOCK)
             .ok()
             .filter(|_| moved.is_none())?;
-        let (sender, receiver) = mpsc::sync_channel(0);
-        thread::spawn(move || {
-            let locked = file.lock().map(|()| file);
-            drop(sender.send(locked));
-        });
+        if file.try_lock().is_ok() {
+            return Self::with_folder(file, now, None).ok();
+        }
+        let receiver = Self::lock_on_a_thread(file).ok()?;
         loop {
             match receiver.recv_timeout(GIVING_UP) {
                 Ok(locked) => return Self::with_folder(locked.ok()?, now, None).ok(),
@@ -185,14 +184,21 @@ impl Lock {
         }
     }
 
-    /// Waits on a separate thread, because the kernel's wait has no time limit. A lock that comes
-    /// too late has no receiver, so the file is dropped and the lock with it.
-    fn wait(file: File, path: &Path) -> Result<File> {
+    /// Waits for the lock of a file on a separate thread, because the kernel's wait has no time
+    /// limit. A lock that comes too late has no receiver, so the file is dropped and the lock with
+    /// it.
+    fn lock_on_a_thread(file: File) -> io::Result<mpsc::Receiver<io::Result<File>>> {
         let (sender, receiver) = mpsc::sync_channel(0);
-        thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             let locked = file.lock().map(|()| file);
             drop(sender.send(locked));
-        });
+        })?;
+        Ok(receiver)
+    }
+
+    fn wait(file: File, path: &Path) -> Result<File> {
+        let waiting = Self::lock_on_a_thread(file);
+        let receiver = waiting.map_err(Error::io("lock", path))?;
         match receiver.recv_timeout(Duration::from_secs(LOCK_WAIT_SECONDS_MAX)) {
             Ok(Ok(file)) => Ok(file),
             Ok(Err(source)) => Err(Error::io("lock", path)(source)),

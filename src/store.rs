@@ -351,7 +351,7 @@ impl Store {
     ///
     /// `answered` gets the answers in the same order, each as soon as its command is durable. The
     /// store is locked meanwhile, so `answered` must not wait for anybody. Stock git sees the
-    /// commands a second after their answers at the latest, or once the store is dropped.
+    /// commands about a second after their answers at the latest, or once the store is dropped.
     ///
     /// # Errors
     /// Each answer has the errors of [`Store::execute`]. If the sync fails, no command whose answer

@@ -105,7 +105,7 @@ impl Deferred {
         root: &Folder,
         commits: Vec<DeferredCommit>,
     ) -> std::result::Result<(), Vec<DeferredCommit>> {
-        if self.thread.is_none() {
+        if self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
             let (queue, root) = (Arc::clone(&self.queue), root.clone());
             let thread = thread::Builder::new().name("placing".into());
             let started = thread.spawn(move || run(&queue, &root));
