@@ -312,7 +312,12 @@ impl Repository {
     /// Tells whether everything between the branch and the end of history at `head` waits here to be
     /// put in place. Requires the store's lock.
     pub(crate) fn has_deferred(&self, head: ObjectId) -> Result<bool> {
-        Ok(self.deferred.reach(self.head()?, head))
+        Ok(self.deferred.len() > 0 && self.deferred.reach(self.head()?, head))
+    }
+
+    /// Returns the number of commits whose objects wait to be put in place.
+    pub(crate) fn deferred_count(&self) -> usize {
+        self.deferred.len()
     }
 
     /// Puts all objects in their places that wait for it. Requires the store's lock.

@@ -90,9 +90,9 @@ pub use self::status::{CopyOf, Distance, FirstUse, Status, Totals};
 pub use crate::crypto::seal::{Identity, Recipient};
 pub use crate::crypto::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
 
-/// How long this process puts objects in place at once after another process has written: if both
-/// deferred, each would have to read the other's objects from the journal.
-const TURNS_WITH_OTHERS: Duration = Duration::from_secs(1);
+/// How long this process puts objects in place at once after another process came: what one defers,
+/// the other has to read from the journal and to put in place.
+const TURNS_WITH_OTHERS: Duration = Duration::from_secs(10);
 
 /// The name of the owner in `recipients`, `signers` and every commit.
 const OWNER: &str = "owner";
@@ -160,8 +160,8 @@ struct Ledger {
     /// True once a command was executed: the first of a process is put in place at once, as most
     /// processes have a single one.
     has_commanded: bool,
-    /// When another process was last seen to write.
-    others_wrote: Option<Instant>,
+    /// When another process was last seen to write, or to put in place what this one had deferred.
+    others_came: Option<Instant>,
     /// The thread that packs the journal.
     packing: Packing,
     /// SHA-256 of the newest commit object, for the `Chain` of the next commit.
@@ -281,7 +281,7 @@ impl Store {
             pinning,
             defers: false,
             has_commanded: false,
-            others_wrote: None,
+            others_came: None,
             packing: Packing::default(),
             chain: Digest::of(b""),
             finished: None,
@@ -459,7 +459,7 @@ fn begin_commands(store: &mut Store) -> Result<Lock> {
     require_reader(&store.ledger)?;
     let ledger = &mut store.ledger;
     let is_alone = ledger
-        .others_wrote
+        .others_came
         .is_none_or(|then| then.elapsed() > TURNS_WITH_OTHERS);
     ledger.defers = std::mem::replace(&mut ledger.has_commanded, true) && is_alone;
     Ok(lock)

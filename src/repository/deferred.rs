@@ -145,6 +145,11 @@ impl Deferred {
         is_one
     }
 
+    /// Returns the number of commits.
+    pub(super) fn len(&self) -> usize {
+        self.queue.lock().commits.len()
+    }
+
     /// Takes out all commits.
     pub(super) fn take(&self) -> Vec<Arc<DeferredCommit>> {
         let waiting = std::mem::take(&mut *self.queue.lock());
@@ -191,8 +196,8 @@ fn run(queue: &DeferredQueue, root: &Folder) {
         drop(waiting);
         let placed = place(queue, root, &repository, &some);
         waiting = queue.lock();
-        match (placed, some.last()) {
-            (Ok(true), Some(last)) => waiting.forget_through(last.id),
+        match placed {
+            Ok(true) => {}
             _ if waiting.left_at.is_some() => return,
             _ => waiting.not_before = Some(Instant::now() + RETRY),
         }
@@ -235,6 +240,11 @@ fn place(
     let is_before = commits.iter().any(|commit| Some(commit.parent) == branch);
     if let Some(last) = commits.last().filter(|_| is_before) {
         repository.set_head(last.id)?;
+    }
+    // Under the lock, so that who holds it knows that nobody else has moved the branch to one of
+    // those that wait.
+    if let Some(last) = commits.last() {
+        queue.lock().forget_through(last.id);
     }
     drop(lock);
     Ok(true)

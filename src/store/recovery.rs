@@ -111,18 +111,19 @@ pub(super) fn open_journal(root: &Folder, repository: &Repository) -> Result<Jou
     }
 }
 
-/// Reads what other processes have written to the journal.
-fn refresh_journal(ledger: &mut Ledger) -> Result<()> {
+/// Reads what other processes have written to the journal. Returns `false` if it is another journal
+/// now.
+fn refresh_journal(ledger: &mut Ledger) -> Result<bool> {
     if ledger.journal.is_absent() {
         ledger.journal = open_journal(&ledger.root, &ledger.repository)?;
-        return Ok(());
+        return Ok(false);
     }
-    let before = ledger.journal.head();
+    let (head, inode) = (ledger.journal.head(), ledger.journal.inode());
     ledger.journal.refresh()?;
-    if ledger.journal.head() != before {
-        ledger.others_wrote = Some(Instant::now());
+    if ledger.journal.head() != head {
+        ledger.others_came = Some(Instant::now());
     }
-    Ok(())
+    Ok(ledger.journal.inode() == inode)
 }
 
 /// Returns the error for a ref at a commit that the journal does not know. A ref that is ahead was
@@ -177,8 +178,8 @@ pub(super) fn refresh(store: &mut Store) -> Result<()> {
 /// Loads what other processes have done, before commands of agents, which need no object in its
 /// place. Requires the store's lock.
 pub(super) fn refresh_for_commands(store: &mut Store) -> Result<()> {
-    refresh_journal(&mut store.ledger)?;
-    let unclean = restore_objects_of_others(&store.ledger)?;
+    let is_same_journal = refresh_journal(&mut store.ledger)?;
+    let unclean = restore_objects_of_others(&mut store.ledger, is_same_journal)?;
     store
         .ledger
         .pinning
@@ -209,9 +210,18 @@ pub(super) fn refresh_for_commands(store: &mut Store) -> Result<()> {
 
 /// Writes the journal's objects to the repository if the ref lags behind, unless this process put
 /// them off itself. Returns the remaining work.
-fn restore_objects_of_others(ledger: &Ledger) -> Result<Option<PendingRecovery>> {
+fn restore_objects_of_others(
+    ledger: &mut Ledger,
+    is_same_journal: bool,
+) -> Result<Option<PendingRecovery>> {
     let (repository, journal) = (&ledger.repository, &ledger.journal);
+    let count = repository.deferred_count();
     if repository.has_deferred(journal.head())? {
+        // Whoever reads the store meanwhile puts them in place. A checkpoint does so too, and
+        // begins a new journal.
+        if repository.deferred_count() < count && is_same_journal {
+            ledger.others_came = Some(Instant::now());
+        }
         return Ok(None);
     }
     let unclean = restore_objects(repository, journal, true)?;
