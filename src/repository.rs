@@ -176,7 +176,7 @@ impl Repository {
             large: RefCell::new(None),
             reader: RefCell::new(None),
             held: RefCell::default(),
-            deferred: Deferred::new(),
+            deferred: Deferred::default(),
         }
     }
 

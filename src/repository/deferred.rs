@@ -33,6 +33,7 @@ pub(crate) struct DeferredCommit {
 }
 
 /// The commits that wait, and the thread that places them. Dropping this places the rest.
+#[derive(Default)]
 pub(super) struct Deferred {
     queue: Arc<DeferredQueue>,
     thread: Option<JoinHandle<()>>,
@@ -85,13 +86,6 @@ impl DeferredQueue {
 }
 
 impl Deferred {
-    pub(super) fn new() -> Self {
-        Self {
-            queue: Arc::default(),
-            thread: None,
-        }
-    }
-
     /// Finds an object of a waiting commit.
     pub(super) fn find(&self, id: ObjectId) -> Option<Object> {
         let waiting = self.queue.lock();
@@ -272,7 +266,7 @@ mod tests {
         };
         let now = Instant::now();
         let commits = (1..=3).map(|n| (now, Arc::new(commit(n)))).collect();
-        let deferred = Deferred::new();
+        let deferred = Deferred::default();
         deferred.queue.lock().commits = commits;
         deferred
     }
@@ -291,7 +285,7 @@ mod tests {
             let found = waiting().reach(branch.map(id), id(head));
             assert_eq!(found, reach, "from {branch:?} to {head}");
         }
-        assert!(!Deferred::new().reach(Some(id(3)), id(3)));
+        assert!(!Deferred::default().reach(Some(id(3)), id(3)));
         let failed = waiting();
         failed.queue.lock().not_before = Some(Instant::now());
         assert!(!failed.reach(Some(id(0)), id(3)), "they cannot be placed");

@@ -1,6 +1,6 @@
 //! The second half of a command: its commit becomes durable in the journal, its caller gets the
-//! answer, and then its keys are put in place, and its objects now or later. Commands that wait at the same time have a commit
-//! each and share one sync. Also [`Queue`], a store shared by threads.
+//! answer, and then its keys are put in place, and its objects now or later. Commands that wait at
+//! the same time have a commit each and share one sync. Also [`Queue`], a store shared by threads.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ use crate::store::{Ledger, Store, begin_commands, execute_one};
 
 /// The most commands that share one sync, so that none waits long for those behind it.
 const COMMANDS_MAX: usize = 64;
-/// The bytes of waiting objects at which a sync is due.
+/// The bytes of waiting objects at which a sync is due. More than that is put in place at once.
 const OBJECT_BYTES_MAX: usize = 1024 * 1024;
 
 /// A signed commit that waits for the journal, with the state change it makes.

@@ -3,10 +3,10 @@
 //!
 //! Anyone with write access to a store's folder can replace the store by another one or by an older
 //! copy of itself, and all signatures in that copy are valid. So agekeep keeps the pin elsewhere.
-//! The file has two slots, written in turn, so that a torn write leaves the other slot intact. A
-//! slot is written once the commit it names is durable in the store, and written again until it is
-//! durable itself; then comes the other slot. The file is written in full when created, so that no later write
-//! changes its metadata.
+//! The file has two slots, so that a torn write leaves the other slot intact. A slot is written once
+//! the commit it names is durable in the store, and written again until it is durable itself; then
+//! comes the other slot. The file is written in full when created, so that no later write changes its
+//! metadata.
 
 mod place;
 
