@@ -689,11 +689,11 @@ fn one_slot_of_the_pin_is_durable_before_the_other_is_written() {
             synced = true;
             continue;
         }
-        let slot = line
-            .rsplit_once(") = 188")
-            .map(|(call, _)| call.rsplit(", ").next());
+        // 188 bytes at an offset; a call that another one interrupts has more blanks before its result.
+        let slot = line.rsplit_once(", 188, ");
+        let slot = slot.and_then(|(_, rest)| Some(rest.split_once(')')?.0.to_owned()));
         assert!(slot.is_some(), "{line}");
-        if last.replace(slot).is_some_and(|last| last != slot) {
+        if last.replace(slot.clone()).is_some_and(|last| last != slot) {
             switches += 1;
             assert!(synced, "neither slot is durable: {trace}");
         }
