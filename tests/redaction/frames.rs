@@ -102,7 +102,12 @@ const SURROUNDINGS: &[(&str, &str, &str)] = &[
     ("in a code block", "```\n", "\n```\n"),
     ("between list items", "- one\n- two\n\n", "\n\n- three\n"),
     ("after chinese", "我们看过了。\n\n", "\n\n没有别的。\n"),
-    ("after a byte order mark", "\u{feff}first\n\n", "\n"),
+    ("after a byte order mark", "\u{feff}", "\n"),
+    (
+        "in a text with a byte order mark",
+        "\u{feff}first\n\n",
+        "\n",
+    ),
     ("after crlf", "first\r\nsecond\r\n\r\n", "\r\n\r\nthird\r\n"),
 ];
 

@@ -202,6 +202,17 @@ fn read(folder: &Path) -> Result<Vec<(String, String)>, String> {
         let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         families.push((path.display().to_string(), text));
     }
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_stem().unwrap_or_default();
+        let is_rules = path
+            .extension()
+            .is_some_and(|extension| extension == "toml");
+        if is_rules && name != "flags" && !FAMILIES.iter().any(|family| *family == name) {
+            let why = "FAMILIES in build/rules.rs does not name this file";
+            return Err(format!("{}:1: {why}", path.display()));
+        }
+    }
     Ok(families)
 }
 

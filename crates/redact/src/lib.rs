@@ -56,6 +56,12 @@ pub use self::rules::VERSION;
 pub use self::span::Kind;
 pub use self::text::Text;
 
+/// Builds the tables of the built-in rules, which the first text needs otherwise: about a
+/// millisecond. A program that has something else to do first can call this on another thread.
+pub fn prepare() {
+    std::sync::LazyLock::force(&engine::BUILT_IN);
+}
+
 /// Returns the built-in rules.
 pub fn built_in() -> impl Iterator<Item = &'static Rule> {
     rules::all()

@@ -33,6 +33,7 @@ const SHORT: usize = (1 << HASH_BITS) / SHARED;
 const PAIRS: usize = (1 << 16) / 64;
 
 /// A literal, with the bytes and the case by which it is compared.
+#[derive(Clone)]
 struct Literal {
     /// The literal's first four bytes in the form of [`ahead`], and the mask of the bits that it
     /// has.
@@ -78,8 +79,6 @@ impl Prefilter {
         for (literal, exact, trigger) in literals {
             gate.add(literal.as_bytes(), exact, trigger);
         }
-        // The sort is stable: the literals of one bucket keep the order given.
-        gate.literals.sort_by_cached_key(Literal::bucket);
         for literal in &gate.literals {
             gate.buckets[literal.bucket() + 1] += 1;
         }
@@ -88,6 +87,15 @@ impl Prefilter {
             before += *bucket;
             *bucket = before;
         }
+        // The literals of one bucket keep the order given.
+        let mut next = gate.buckets.clone();
+        let mut order = vec![0; gate.literals.len()];
+        for (number, literal) in gate.literals.iter().enumerate() {
+            let place = &mut next[literal.bucket()];
+            order[*place as usize] = number;
+            *place += 1;
+        }
+        gate.literals = order.iter().map(|at| gate.literals[*at].clone()).collect();
         gate
     }
 

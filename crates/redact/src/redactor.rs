@@ -316,7 +316,11 @@ impl Redactor {
 
     /// Finds the secrets of a text, with or without the words that only weigh like one.
     fn spans_of(&self, text: &str, path: &str, weighs: bool) -> Result<Vec<Span>, Withheld> {
-        let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
+        // A byte-order mark at the start is no part of the first word.
+        let marked = text
+            .strip_prefix('\u{feff}')
+            .map_or(0, |rest| text.len() - rest.len());
+        let mut bytes = Zeroizing::new(text.as_bytes()[marked..].to_vec());
         for marker in span::find(&bytes, |kind| self.knows(kind)) {
             bytes[marker].fill(span::BLANK);
         }
@@ -334,6 +338,10 @@ impl Redactor {
         let mut spans = found.map_err(|_| Withheld::Unfinished)?;
         if !self.0.allow.is_empty() {
             spans.retain(|span| !self.allows(span, &bytes, path));
+        }
+        for span in &mut spans {
+            span.start += marked;
+            span.end += marked;
         }
         Ok(merge(text, spans))
     }
