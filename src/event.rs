@@ -27,7 +27,7 @@ use crate::keyring::{KeyCommitment, Keyring};
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::{Finding, Kind, Redactor};
 
-pub use self::command::OWNER_COMMANDS;
+pub use self::command::ADMINISTRATIVE_COMMANDS;
 pub(crate) use self::command::{
     ACCEPT_COMMAND, ADD_MEMBER_COMMAND, ERASE_COMMAND, EXPIRE_COMMAND, EXPORT_COMMAND,
     EXPORT_HISTORY_COMMAND, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, INIT_COMMAND, POLICY_COMMAND,

@@ -29,6 +29,8 @@ pub(crate) use self::record::{JournalRecord, KeyEntry};
 const MAGIC: &[u8; 16] = b"agekeep-journal1";
 const HEADER_BYTES: usize = 128;
 const RECORD_HEADER_BYTES: usize = 4 + 32;
+/// The header of a record and the first bytes of its payload: its parent and its head.
+const RECORD_START_BYTES: usize = RECORD_HEADER_BYTES + record::COMMITS_BYTES;
 /// Bytes of zeros written ahead at a time.
 const FILL_BYTES: u64 = 256 * 1024;
 /// Past this size a checkpoint is due: small enough to read at every start, large enough that a
@@ -167,7 +169,21 @@ impl Journal {
 
     /// Opens the journal in a store's folder, and checks every record in it.
     pub(crate) fn open(folder: &Folder) -> Result<Self> {
-        Self::open_named(folder, Name::JOURNAL)
+        let mut journal = Self::open_named(folder, Name::JOURNAL)?;
+        journal.catch_up()?;
+        Ok(journal)
+    }
+
+    /// Opens the journal of a store whose branch is at `branch`, and checks the records from there
+    /// on. Until the machine restarts, everything before is in its place, so nobody needs it from
+    /// here but a checkpoint, which checks it.
+    pub(crate) fn open_at(folder: &Folder, branch: ObjectId) -> Result<Self> {
+        let mut journal = Self::open_named(folder, Name::JOURNAL)?;
+        if disk::boot() == Some(journal.boot) {
+            journal.skip_to(branch)?;
+        }
+        journal.catch_up()?;
+        Ok(journal)
     }
 
     fn open_named(folder: &Folder, name: Name) -> Result<Self> {
@@ -189,7 +205,7 @@ impl Journal {
             .ok()
             .and_then(|()| parse_header(&header))
             .ok_or_else(|| damaged(path, "its header is not whole"))?;
-        let mut journal = Self {
+        Ok(Self {
             folder: folder.clone(),
             name,
             file: Some(file),
@@ -204,9 +220,36 @@ impl Journal {
             last: (0, *header.first_chunk().expect("a header is longer")),
             beyond: [0; RECORD_HEADER_BYTES],
             durable: Cell::new(HEADER_BYTES as u64),
-        };
-        journal.catch_up()?;
-        Ok(journal)
+        })
+    }
+
+    /// Passes over the records before the one whose head is `branch`, if each goes on where the one
+    /// before it ends.
+    fn skip_to(&mut self, branch: ObjectId) -> Result<()> {
+        let (mut at, mut last, mut head) = (self.end, self.last, self.base);
+        let mut commits = Vec::new();
+        while at + RECORD_START_BYTES as u64 <= self.filled {
+            let mut start = [0; RECORD_START_BYTES];
+            let read = self
+                .file()
+                .and_then(|file| file.read_exact_at(&mut start, at));
+            read.map_err(self.fault("read"))?;
+            let (frame, payload) = start.split_first_chunk().expect("it is longer");
+            let (parent, next) = record::commits(payload.first_chunk().expect("it is as long"));
+            if parent != head {
+                break;
+            }
+            if next == branch {
+                (self.commits, self.end, self.last) = (commits, at, last);
+                break;
+            }
+            let Some(end) = self.stated_end(at, frame)? else {
+                break;
+            };
+            commits.push(next);
+            (head, last, at) = (next, (at, *frame), end);
+        }
+        Ok(())
     }
 
     /// Moves to another folder. The next refresh reads the journal there.
@@ -473,14 +516,15 @@ impl Journal {
     /// Returns the stated end of the record at `at`; `None` if there is no record, or not all of
     /// it.
     fn record_end(&self, at: u64) -> Result<Option<u64>> {
-        let mut length = [0; 4];
         if at + RECORD_HEADER_BYTES as u64 > self.filled {
             return Ok(None);
         }
-        self.file()
-            .and_then(|file| file.read_exact_at(&mut length, at))
-            .map_err(self.fault("read"))?;
-        let length = u64::from(u32::from_le_bytes(length));
+        self.stated_end(at, &self.first_bytes_at(at)?)
+    }
+
+    /// Does the same for a record that begins with the bytes `frame`.
+    fn stated_end(&self, at: u64, frame: &[u8; RECORD_HEADER_BYTES]) -> Result<Option<u64>> {
+        let length = u64::from(u32::from_le_bytes(*frame.first_chunk().expect("a length")));
         let end = at + RECORD_HEADER_BYTES as u64 + length;
         if end <= self.filled && length > RECORD_BYTES_MAX {
             return Err(self.damaged("a record in it is longer than any"));
@@ -626,6 +670,91 @@ mod tests {
                 fs::write(&path, torn).expect("writes");
                 assert_eq!(heads(&folder), [1], "cut at {cut}");
             }
+        }
+    }
+
+    /// Returns the heads of the journal that a process finds whose branch is at `branch`, and the
+    /// commits that it knows.
+    fn opened_at(folder: &Folder, branch: u8) -> (ObjectId, Vec<ObjectId>) {
+        let journal = Journal::open_at(folder, id(branch)).expect("opens");
+        (journal.head(), journal.commits.clone())
+    }
+
+    #[test]
+    fn records_that_the_branch_has_are_not_read_and_those_after_it_are() {
+        let (_temporary, folder, path) = place();
+        let mut journal = Journal::start(&folder, id(0)).expect("starts");
+        let mut begins = Vec::new();
+        for number in 1..=4 {
+            begins.push(usize::try_from(journal.end).expect("small"));
+            let (before, now) = (id(number - 1), record(number, 50));
+            let record = JournalRecord {
+                parent: before,
+                ..now
+            };
+            journal.append(&record).expect("appends");
+        }
+        let bytes = fs::read(&path).expect("reads");
+        let all = [1, 2, 3, 4].map(id);
+        for branch in 0..=5 {
+            assert_eq!(opened_at(&folder, branch), (id(4), all.to_vec()));
+            let mut mine = Journal::open_at(&folder, id(branch)).expect("opens");
+            assert_eq!(mine.end, journal.end);
+            assert!(!mine.has_news());
+            mine.refresh().expect("as before");
+            assert_eq!(heads(&folder), [1, 2, 3, 4]);
+        }
+        let with = |at: usize| {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            fs::write(&path, changed).expect("writes");
+        };
+        // Damage before the branch shows once all is read; from the branch on it shows at once.
+        for (number, begin) in begins.iter().enumerate() {
+            with(begin + RECORD_START_BYTES);
+            for branch in 1..=4u8 {
+                let shows = usize::from(branch) <= number + 1;
+                let opened = Journal::open_at(&folder, id(branch));
+                let is_whole = opened.as_ref().is_ok_and(|journal| journal.head() == id(4));
+                assert_eq!(is_whole, !shows, "record {number}, branch {branch}");
+                if let Ok(journal) = opened.as_ref() {
+                    assert_eq!(journal.records().is_ok(), shows && !is_whole);
+                }
+            }
+        }
+        // A length, a parent or a head that does not fit makes it read everything.
+        let head_of = |journal: Result<Journal>| journal.ok().map(|journal| journal.head());
+        for at in [0, RECORD_HEADER_BYTES, RECORD_HEADER_BYTES + 20] {
+            with(begins[1] + at);
+            let whole = head_of(Journal::open(&folder));
+            assert_ne!(whole, Some(id(4)));
+            assert_eq!(head_of(Journal::open_at(&folder, id(4))), whole, "{at}");
+        }
+    }
+
+    #[test]
+    fn after_a_restart_every_record_is_read() {
+        let (_temporary, folder, path) = place();
+        let mut journal = Journal::start(&folder, id(0)).expect("starts");
+        for number in 1..=3 {
+            let (before, now) = (id(number - 1), record(number, 50));
+            let record = JournalRecord {
+                parent: before,
+                ..now
+            };
+            journal.append(&record).expect("appends");
+        }
+        let mut bytes = fs::read(&path).expect("reads");
+        bytes[HEADER_BYTES + RECORD_START_BYTES] ^= 1;
+        fs::write(&path, &bytes).expect("writes");
+        assert_eq!(opened_at(&folder, 3).0, id(3));
+        // Another boot, and no boot id at all.
+        for boot in [[b'0'; 36], [0; 36]] {
+            bytes[52..88].copy_from_slice(&boot);
+            let sum = Digest::of(&bytes[..96]).0;
+            bytes[96..HEADER_BYTES].copy_from_slice(&sum);
+            fs::write(&path, &bytes).expect("writes");
+            assert!(Journal::open_at(&folder, id(3)).is_err());
         }
     }
 

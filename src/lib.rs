@@ -26,15 +26,13 @@
 //!
 //! - A command is atomic. Its record in the `journal` is the one commit point: when
 //!   [`store::Store::execute`] answers, the command is durable; a crash at any instruction leaves
-//!   the state before or after it. The ref and the objects are for stock git: a process that goes on
-//!   writes them after the answer, about a second later at most, and after an unclean stop they are
-//!   written from the journal. (The first design made the ref update the commit point. That costs an
-//!   fsync for each object, key entry and the ref, some ten for a command; one for the record gives
-//!   the same promise.)
+//!   the state before or after it. The ref and the objects are for stock git: a single command
+//!   writes them before its answer; a process that goes on does so after the answer, about a second
+//!   later at most; and after an unclean stop they are written from the journal.
 //! - A kernel lock orders processes; the head is read under it.
 //! - Signed events are the truth. The files `catalog` and `timeline` are caches of what they add up to.
-//! - History is never rewritten. An undo is a new event. Reading history is recorded too, and does not
-//!   count as an access to a memory.
+//! - History is never rewritten. An undo is a new event. Looking at texts in history is recorded too, and
+//!   does not count as an access to a memory.
 //! - Agents cannot see expired memories, swept or not, and no read brings one back. Erased memories
 //!   cannot be decrypted: their keys are gone, and history stays as it is. (The grace in which a person
 //!   can restore an expired memory runs from the sweep that removed it, not from its expiry: a sweep

@@ -31,6 +31,7 @@ mod signers;
 mod status;
 pub(crate) mod survey;
 mod sweep;
+mod timeline;
 pub mod undo;
 mod versions;
 
@@ -48,11 +49,11 @@ use self::config::{StoreConfig, require_reader};
 use self::erase::unreadable::finish_pending_erasures;
 use self::journal_checkpoint::Packing;
 use self::keyring_location::check_keyring;
-use self::plan::plan;
+use self::plan::{TextAhead, plan};
 use self::quota::plan_too_many;
 use self::recovery::replay::settle_catalog;
 use self::recovery::{catch_up, refresh_for_commands};
-use self::rollback_check::record_head;
+use self::rollback_check::pin_head;
 use self::signers::check_role;
 use self::versions::Trees;
 use crate::Text;
@@ -154,7 +155,7 @@ struct Ledger {
     timeline_file: TimelineFile,
     trees: Trees,
     batch: Batch,
-    pinning: RollbackCheck,
+    rollback_check: RollbackCheck,
     /// True while commands of agents are executed whose objects may be put in place later.
     defers: bool,
     /// True once a command was executed: the first of a process is put in place at once, as most
@@ -181,15 +182,15 @@ impl Store {
     /// [`Error::RolledBack`] if history lacks a moment that was seen before,
     /// [`Error::AnotherStore`] if another store was seen at this place.
     pub fn open(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
-        let check = |pinning: &mut RollbackCheck, repository: &Repository, head| {
-            pinning.check(repository, head)?;
-            pinning.prepare_first_use(repository, head)
+        let check = |rollback_check: &mut RollbackCheck, repository: &Repository, head| {
+            rollback_check.check(repository, head)?;
+            rollback_check.prepare_first_use(repository, head)
         };
         let (mut store, lock, ()) = Self::open_checked(root, keys, clock, check)?;
         check_keyring(&store)?;
         // If this fails, those keys are still not used.
         store.ledger.finished = finish_pending_erasures(&mut store).ok().flatten();
-        record_head(&mut store);
+        pin_head(&mut store);
         drop(lock);
         Ok(store)
     }
@@ -237,8 +238,8 @@ impl Store {
         let decided = recovery::config_blobs_at(&repository, journal.head())?;
         let config = StoreConfig::read(&repository, decided)?;
         let id = config.id;
-        let mut pinning = RollbackCheck::new(keys.state.as_deref(), root.path(), id)?;
-        let found = check(&mut pinning, &repository, journal.head())?;
+        let mut rollback_check = RollbackCheck::new(keys.state.as_deref(), root.path(), id)?;
+        let found = check(&mut rollback_check, &repository, journal.head())?;
         let keyring_said = keys.keyring;
         let folder = keyring_location::keyring_at(root, keyring_said.as_deref(), &config.policy)?;
         if let Some(unclean) = &unclean {
@@ -278,7 +279,7 @@ impl Store {
             keyring_said,
             trees: Trees::default(),
             batch: Batch::default(),
-            pinning,
+            rollback_check,
             defers: false,
             has_commanded: false,
             others_came: None,
@@ -307,7 +308,7 @@ impl Store {
     /// or damage found in history. Then it did not happen.
     pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
         let lock = begin_commands(self)?;
-        let answer = execute_one(self, command, context);
+        let answer = execute_one(self, command, context, None);
         self.ledger.defers = false;
         // The catalog was checked before the command was recorded.
         drop(settle_catalog(self));
@@ -465,12 +466,17 @@ fn begin_commands(store: &mut Store) -> Result<Lock> {
     Ok(lock)
 }
 
-fn execute_one(store: &mut Store, command: &Command, context: &Context) -> Result<Answer> {
+fn execute_one(
+    store: &mut Store,
+    command: &Command,
+    context: &Context,
+    ahead: Option<&TextAhead>,
+) -> Result<Answer> {
     at_one_time(store, |store| {
         check_role(store, command.name())?;
         let plan = match plan_too_many(store, context)? {
             Some(refused) => refused,
-            None => plan(store, command, context)?,
+            None => plan(store, command, context, ahead)?,
         };
         commit(store, plan, command.name(), context)
     })

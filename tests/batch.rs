@@ -68,6 +68,74 @@ fn said(answer: &Answer) -> (String, Value) {
     (answer.content.as_str().to_owned(), meta)
 }
 
+/// Texts that are long enough for other threads to redact them, with secrets, under every mode of
+/// redaction, and paths that are written in other ways or refused.
+#[test]
+fn texts_redacted_ahead_are_kept_as_alone() {
+    const POLICY: &str = "[limits]\nmemory_bytes = 20000\n\
+        [[redaction.paths]]\nglob = \"/memories/off/**\"\nmode = \"off\"\n\
+        [[redaction.paths]]\nglob = \"/memories/strict/**\"\nmode = \"reject\"\n";
+    const PATHS: [&str; 8] = [
+        "/memories/a.md",
+        "/memories//b.md",
+        "/memories/off/c.md",
+        "/memories/strict/d.md",
+        "/memories/../e.md",
+        "/memories/sub/./f.md",
+        "/elsewhere/g.md",
+        "/memories/a.md/h.md",
+    ];
+    let folder = crate::support::folder();
+    let (mut alone, mut together) = (
+        fresh(&folder.path().join("alone")),
+        fresh(&folder.path().join("together")),
+    );
+    let policy = Policy::parse(POLICY).expect("a policy");
+    for store in [&mut alone, &mut together] {
+        let set = store.set_policy(&policy, &Context::default());
+        set.expect("the owner may");
+    }
+    let line = "The database password is Admin@123 and the door code 4471.\n";
+    let inputs: Vec<Value> = (0..48)
+        .map(|number| {
+            let path = PATHS[number % PATHS.len()].replace(".md", &format!("-{}.md", number / 16));
+            let text = match number % 5 {
+                0 => "no secret at all\n".repeat(300),
+                1 => "too long\n".repeat(4_000),
+                _ => line.repeat(60 + number),
+            };
+            match number % 3 {
+                0 => json!({"command": "memory_write", "path": path, "content": text}),
+                _ => json!({"command": "create", "path": path, "file_text": text}),
+            }
+        })
+        .collect();
+    let calls = || inputs.iter().map(|input| command(input.clone()));
+    let mut one_by_one = Vec::new();
+    for (command, context) in calls() {
+        let answer = alone.execute(&command, &context);
+        one_by_one.push(said(&answer.expect("recorded")));
+    }
+    let mut at_once = Vec::new();
+    together.execute_all(calls(), |answer| {
+        at_once.push(said(&answer.expect("recorded")));
+    });
+    assert_eq!(one_by_one, at_once);
+    let redacted = |answers: &[(String, Value)]| {
+        let of = |(_, meta): &(String, Value)| meta["redactions"].as_array().map_or(0, Vec::len);
+        answers.iter().map(of).sum::<usize>()
+    };
+    assert!(redacted(&at_once) > 1_000, "{}", redacted(&at_once));
+    for path in PATHS.map(|path| path.replace(".md", "-0.md")) {
+        let view = json!({"command": "view", "path": path});
+        let (command, context) = command(view);
+        let [text, other] = [&mut alone, &mut together]
+            .map(|store| store.execute(&command, &context).expect("recorded").content);
+        assert_eq!(text, other);
+        assert!(path.contains("/off/") || !text.as_str().contains("Admin@123"));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -927,15 +927,56 @@ fn a_stranger_opens_nothing() {
     );
 }
 
+/// Returns the offset in the journal where the newest record begins.
+fn newest_record(home: &Home) -> usize {
+    let journal = fs::read(home.store().join("journal")).expect("there");
+    let length = |at: usize| {
+        let bytes = journal[at..at + 4].try_into().expect("four bytes");
+        usize::try_from(u32::from_le_bytes(bytes)).expect("small")
+    };
+    let ends = std::iter::successors(Some(128), |at| Some(at + 36 + length(*at)));
+    let begins: Vec<usize> = ends.take_while(|at| length(*at) > 0).collect();
+    *begins.last().expect("a record")
+}
+
 #[test]
 fn a_flipped_byte_in_the_journal_is_noticed() {
-    // The magic, the sum, the first record's length, sum and head, and its objects.
-    for at in [0, 97, 128, 132, 164, 186, 400] {
+    // The magic, the sum; a record's length, sum, parent and head, and its objects. The newest
+    // record is read by every command, and of those before it where they lead.
+    let in_first = [0, 97, 128, 164, 186].map(|at| (false, at));
+    let in_newest = [0, 4, 36, 58, 272].map(|at| (true, at));
+    for (is_newest, at) in in_first.into_iter().chain(in_newest) {
         let home = two_memories();
+        let at = at + if is_newest { newest_record(&home) } else { 0 };
         edit_file(&home, "journal", |bytes| bytes[at] ^= 1);
         let output = home.run(&["--json", "read", "b.md"]);
         let said = stdout(&output) + &stderr(&output);
         assert_eq!(output.status.code(), Some(13), "byte {at}: {said}");
+    }
+}
+
+/// What the branch leads to is in its place, and no command needs it from the journal before the
+/// machine restarts.
+#[test]
+fn a_flipped_byte_in_an_older_record_harms_nobody_and_is_found() {
+    for at in [132, 400] {
+        let home = two_memories();
+        edit_file(&home, "journal", |bytes| bytes[at] ^= 1);
+        assert_eq!(ok(&home.run(&["read", "a.md"])), "text of a");
+        ok(&home.run(&["create", "c.md", "--text", "text of c"]));
+        for args in [&["doctor"][..], &["verify"], &["compact"]] {
+            let output = home.run(args);
+            let said = stdout(&output) + &stderr(&output);
+            assert_eq!(output.status.code(), Some(13), "{args:?}: {said}");
+            assert!(said.contains("journal"), "{args:?}: {said}");
+        }
+        // After a restart the journal alone tells what is durable.
+        edit_file(&home, "journal", |bytes| {
+            bytes[52..88].fill(b'0');
+            let sum = sha2::Sha256::digest(&bytes[..96]);
+            bytes[96..128].copy_from_slice(&sum);
+        });
+        assert_refused(&home, &["read", "b.md"], "damaged", 13, "journal");
     }
 }
 
@@ -970,7 +1011,7 @@ fn an_object_under_the_name_of_another_is_damage() {
 #[test]
 fn a_damaged_journal_is_not_blamed_on_the_branch() {
     let home = two_memories();
-    edit_file(&home, "journal", |bytes| bytes[132] ^= 1);
+    edit_file(&home, "journal", |bytes| bytes[128] ^= 1);
     let said = stderr(&home.run(&["read", "b.md"]));
     assert!(said.contains("journal"), "{said}");
     assert!(!said.contains("update-ref"), "{said}");

@@ -1120,15 +1120,29 @@ fn a_branch_or_journal_that_was_changed() {
     fs::write(&journal, &bytes).expect("written");
     assert_eq!(findings(&home, &["--full"]), ["journal"], "header");
     bytes[20] ^= 1;
-    bytes[128 + 100] ^= 1;
+    // Of a record that the branch has already, an ordinary command reads where it leads.
+    bytes[128 + 36] ^= 1;
     fs::write(&journal, &bytes).expect("written");
-    assert_eq!(findings(&home, &["--full"]), ["journal"], "a record");
+    assert_eq!(
+        findings(&home, &["--full"]),
+        ["journal"],
+        "where a record begins"
+    );
     for args in [
         &["view", "/memories/a.md"][..],
         &["create", "/memories/n.md", "--text", "x"],
         &["status"],
-        &["doctor"],
     ] {
+        let refused = home.run(args);
+        let said = stderr(&refused);
+        assert_eq!(refused.status.code(), Some(13), "{args:?}: {said}");
+        assert!(said.contains("journal"), "{args:?}: {said}");
+    }
+    bytes[128 + 36] ^= 1;
+    bytes[128 + 100] ^= 1;
+    fs::write(&journal, &bytes).expect("written");
+    assert_eq!(findings(&home, &["--full"]), ["journal"], "a record");
+    for args in [&["doctor"][..], &["compact"]] {
         let refused = home.run(args);
         let said = stderr(&refused);
         assert_eq!(refused.status.code(), Some(13), "{args:?}: {said}");

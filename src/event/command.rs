@@ -52,9 +52,9 @@ pub(crate) const EXPORT_HISTORY_COMMAND: &str = "export_history";
 /// The command of an event that reports on a period.
 pub(crate) const REPORT_COMMAND: &str = "report";
 
-/// The administrative commands, as records name them: none is a memory command, and no interface
-/// lets an agent give one.
-pub const OWNER_COMMANDS: [&str; 29] = [
+/// The administrative commands, as records name them: none is a memory command. An agent can give
+/// those alone that an MCP server offers it: looks at history, and what its owner turned on.
+pub const ADMINISTRATIVE_COMMANDS: [&str; 29] = [
     INIT_COMMAND,
     UPGRADE_COMMAND,
     POLICY_COMMAND,
@@ -203,12 +203,15 @@ pub(crate) fn named(command: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::OWNER_COMMANDS;
+    use crate::event::ADMINISTRATIVE_COMMANDS;
     use crate::memory_tool::command::NAMES;
 
     #[test]
     fn the_table_has_every_command_and_no_other() {
-        let known = NAMES.iter().chain(&OWNER_COMMANDS).chain(&["unknown"]);
+        let known = NAMES
+            .iter()
+            .chain(&ADMINISTRATIVE_COMMANDS)
+            .chain(&["unknown"]);
         for command in known {
             assert!(may_record(SignerRole::Owner, command), "{command}");
             assert_eq!(named(command), *command);

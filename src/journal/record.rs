@@ -28,6 +28,15 @@ impl KeyEntry {
     }
 }
 
+/// Bytes of the two names with which a payload begins.
+pub(super) const COMMITS_BYTES: usize = 40;
+
+/// Returns the parent and the head that the start of a payload names.
+pub(super) fn commits(start: &[u8; COMMITS_BYTES]) -> (ObjectId, ObjectId) {
+    let name = |from: usize| ObjectId(start[from..from + 20].try_into().expect("20 bytes"));
+    (name(0), name(20))
+}
+
 /// Everything that one command changes, or several that became durable together.
 pub(crate) struct JournalRecord {
     pub(crate) parent: ObjectId,
@@ -72,8 +81,7 @@ impl JournalRecord {
             rest = tail;
             Some(head)
         };
-        let parent = ObjectId(take(20)?.try_into().ok()?);
-        let head = ObjectId(take(20)?.try_into().ok()?);
+        let (parent, head) = commits(take(COMMITS_BYTES)?.try_into().ok()?);
         let mut objects = Vec::new();
         for _ in 0..u32::from_le_bytes(take(4)?.try_into().ok()?) {
             let kind = match take(1)? {

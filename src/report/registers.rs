@@ -447,6 +447,17 @@ fn runs_without(
 mod tests {
     use super::*;
 
+    /// A new administrative command gets its register on purpose.
+    #[test]
+    fn every_administrative_command_has_a_register() {
+        for command in crate::event::ADMINISTRATIVE_COMMANDS {
+            assert!(
+                Kind::of(command, Outcome::Ok, &[]).next().is_some(),
+                "{command}"
+            );
+        }
+    }
+
     #[test]
     fn days_without_a_sweep_are_told_in_runs() {
         let day = |day| NaiveDate::from_ymd_opt(2026, 3, day).expect("a day");

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::Serialize;
 
 use crate::event::{
-    Change, EXPIRE_COMMAND, Moment, OWNER_COMMANDS, Outcome, REDACT_COMMAND, as_rfc3339,
+    ADMINISTRATIVE_COMMANDS, Change, EXPIRE_COMMAND, Moment, Outcome, REDACT_COMMAND, as_rfc3339,
 };
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
@@ -477,7 +477,7 @@ impl Bucket {
             (Outcome::Denied, _) => &mut self.denied,
             (_, "view" | "memory_read") => &mut self.read,
             (_, "delete" | "rename") => &mut self.remove,
-            (_, command) if OWNER_COMMANDS.contains(&command) => &mut self.administer,
+            (_, command) if ADMINISTRATIVE_COMMANDS.contains(&command) => &mut self.administer,
             _ => &mut self.write,
         }
     }

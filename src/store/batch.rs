@@ -4,10 +4,13 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{io, iter};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::{io, iter, thread};
 
+use crate::Text;
 use crate::error::{Error, Result};
 use crate::event::{Context, Event};
 use crate::id::ObjectId;
@@ -15,19 +18,29 @@ use crate::journal::{JournalRecord, KeyEntry};
 use crate::memory_tool::command::Command;
 use crate::repository::DeferredCommit;
 use crate::repository::object::{Object, ObjectKind};
-use crate::state::catalog::file::CatalogUpdate as MadeOfCatalog;
+use crate::state::catalog::file::CatalogUpdate;
 use crate::state::catalog::{Catalog, Step};
 use crate::store::answer::Answer;
-use crate::store::history::read::follow_in_timeline;
 use crate::store::journal_checkpoint::checkpoint_if_due;
 use crate::store::pin::SeenMoment;
+use crate::store::plan::{TextAhead, given_text};
 use crate::store::recovery::replay::{renew_catalog_file, settle_catalog};
-use crate::store::{Ledger, Store, begin_commands, execute_one};
+use crate::store::timeline::follow_in_timeline;
+use crate::store::{Ledger, Store, begin_commands, execute_one, redactor};
 
 /// The most commands that share one sync, so that none waits long for those behind it.
 const COMMANDS_MAX: usize = 64;
 /// The bytes of waiting objects at which a sync is due. More than that is put in place at once.
 const OBJECT_BYTES_MAX: usize = 1024 * 1024;
+/// The bytes of texts from which on other threads help to redact them: some ten times what
+/// starting a thread costs.
+const SHARED_BYTES_MIN: usize = 8 * 1024;
+/// The most threads that help.
+const REDACTING_THREADS_MAX: usize = 3;
+
+/// The processors that this process may use. Asking costs several system calls.
+static PROCESSORS: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
 /// A signed commit that waits for the journal, with the state change it makes.
 pub(super) struct PendingCommit {
@@ -36,7 +49,7 @@ pub(super) struct PendingCommit {
     pub(super) signer: String,
     pub(super) step: Step,
     /// The step for the catalog file, once the catalog has applied it.
-    pub(super) of_catalog: Option<MadeOfCatalog>,
+    pub(super) of_catalog: Option<CatalogUpdate>,
     pub(super) seen: SeenMoment,
     pub(super) parent: ObjectId,
     pub(super) objects: Vec<Object>,
@@ -62,45 +75,66 @@ impl Batch {
     }
 }
 
+/// A command and what its caller says of it.
+type Call = (Command, Context);
+
 /// See [`Store::execute_all`].
 pub(super) fn execute_all(
     store: &mut Store,
-    calls: impl IntoIterator<Item = (Command, Context)>,
+    calls: impl IntoIterator<Item = Call>,
     mut answered: impl FnMut(Result<Answer>),
 ) {
+    let mut calls = calls.into_iter();
+    let mut waiting = VecDeque::new();
     // Once no call is left the answers go out, even if another has come since.
-    let mut calls = calls.into_iter().fuse();
-    while let Some(call) = calls.next() {
-        execute_together(store, call, &mut calls, &mut answered);
+    loop {
+        if waiting.is_empty() {
+            waiting.extend(calls.next());
+        }
+        if waiting.is_empty() || !execute_together(store, &mut waiting, &mut calls, &mut answered) {
+            break;
+        }
     }
 }
 
-/// Executes this command and as many of the next as share its sync. Stops after a command that
-/// could not be recorded.
+/// Executes the waiting calls, and as many of those that arrive meanwhile as share their sync.
+/// Stops after a command that could not be recorded. Returns false once no call is left.
 fn execute_together(
     store: &mut Store,
-    first: (Command, Context),
-    calls: &mut impl Iterator<Item = (Command, Context)>,
+    waiting: &mut VecDeque<Call>,
+    calls: &mut impl Iterator<Item = Call>,
     answered: &mut impl FnMut(Result<Answer>),
-) {
+) -> bool {
     let lock = match begin_commands(store) {
         Ok(lock) => lock,
         Err(error) => {
+            waiting.pop_front();
             if let Error::Locked { .. } = error {
                 // Callers that came meanwhile have waited for the lock too.
-                calls.for_each(|_| answered(Err(duplicate_error(&error))));
+                let behind = waiting.drain(..).chain(calls);
+                behind.for_each(|_| answered(Err(duplicate_error(&error))));
             }
-            return answered(Err(error));
+            answered(Err(error));
+            return true;
         }
     };
     let mut answers = Vec::new();
     store.ledger.batch.is_open = true;
-    let mut next = Some(first);
-    while let Some((command, context)) = next {
-        answers.push(execute_one(store, &command, &context));
-        let goes_on = answers.last().is_some_and(Result::is_ok) && !store.ledger.batch.is_full();
-        next = if goes_on { calls.next() } else { None };
-    }
+    let is_left = loop {
+        let room = COMMANDS_MAX - store.ledger.batch.waiting.len();
+        let mut bytes: usize = waiting.iter().map(|call| text_bytes(&call.0)).sum();
+        while waiting.len() < room && bytes < OBJECT_BYTES_MAX {
+            let Some(call) = calls.next() else { break };
+            bytes += text_bytes(&call.0);
+            waiting.push_back(call);
+        }
+        if waiting.is_empty() {
+            break false;
+        }
+        if !execute_waiting(store, waiting, &mut answers) {
+            break true;
+        }
+    };
     store.ledger.batch.is_open = false;
     let recorded = record_batch(store).unwrap_or_else(|error| {
         if let [answer] = &mut answers[..] {
@@ -120,6 +154,62 @@ fn execute_together(
     // The catalog was checked before each command was recorded.
     drop(settle_catalog(store));
     drop(lock);
+    is_left
+}
+
+/// Executes the calls that wait, in order, while other threads redact the texts of those behind.
+/// Returns false if no more may join them; then calls may be left.
+fn execute_waiting(
+    store: &mut Store,
+    waiting: &mut VecDeque<Call>,
+    answers: &mut Vec<Result<Answer>>,
+) -> bool {
+    let ahead = |call: &Call| TextAhead::of(&store.state, &call.0);
+    let texts: Vec<Option<TextAhead>> = waiting.iter().map(ahead).collect();
+    let behind = waiting.iter().skip(1).map(|call| text_bytes(&call.0));
+    let threads = match behind.sum() {
+        0..SHARED_BYTES_MIN => 0,
+        _ => (*PROCESSORS - 1)
+            .min(REDACTING_THREADS_MAX)
+            .min(waiting.len() - 1),
+    };
+    // Without a redactor, each command gets the error.
+    let redactor = redactor(store).ok().filter(|_| threads > 0).cloned();
+    let mut done = 0;
+    let next = AtomicUsize::new(1);
+    let calls = &*waiting.make_contiguous();
+    let redact = || -> Option<()> {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let (call, text) = calls.get(at).zip(texts.get(at))?;
+            if let Some(text) = text {
+                text.redact(redactor.as_ref()?, &call.0);
+            }
+        }
+    };
+    let goes_on = thread::scope(|scope| {
+        for _ in 0..threads {
+            // Where no thread can be had, the commands redact their texts themselves.
+            drop(thread::Builder::new().spawn_scoped(scope, redact));
+        }
+        calls.iter().zip(&texts).all(|((command, context), text)| {
+            let answer = execute_one(store, command, context, text.as_ref());
+            let goes_on = answer.is_ok() && !store.ledger.batch.is_full();
+            answers.push(answer);
+            done += 1;
+            if !goes_on {
+                next.store(calls.len(), Ordering::Relaxed);
+            }
+            goes_on
+        })
+    });
+    waiting.drain(..done);
+    goes_on
+}
+
+/// Returns the length of the text that a command gives.
+fn text_bytes(command: &Command) -> usize {
+    given_text(command).map_or(0, Text::len)
 }
 
 /// Returns the newest commit, including those that are not durable yet.
@@ -142,7 +232,7 @@ pub(super) fn enqueue(store: &mut Store, mut made: PendingCommit) -> Result<()> 
         .stage(std::mem::take(&mut made.objects));
     store.ledger.chain = made.seen.digest;
     let followed = store.state.catalog.apply(&made.step);
-    made.of_catalog = MadeOfCatalog::by_last(&store.state.catalog);
+    made.of_catalog = CatalogUpdate::by_last(&store.state.catalog);
     let commit = made.seen.moment.commit;
     store.ledger.batch.waiting.push(made);
     if let Err(why) = followed {
@@ -175,7 +265,7 @@ fn record_batch(store: &mut Store) -> Result<RecordedBatch> {
     let made = std::mem::take(&mut store.ledger.batch).waiting;
     store
         .ledger
-        .pinning
+        .rollback_check
         .after_commit(made.last().expect("it is not empty").seen);
     Ok(RecordedBatch { made, objects })
 }
@@ -256,7 +346,10 @@ fn apply_batch(ledger: &mut Ledger, waiting: &[PendingCommit], objects: Vec<Obje
 /// Appends one journal record for all waiting commits, and returns their objects.
 fn record_waiting(store: &mut Store) -> Result<Vec<Object>> {
     checkpoint_if_due(store)?;
-    store.ledger.pinning.before_commit(&store.ledger.journal)?;
+    store
+        .ledger
+        .rollback_check
+        .before_commit(&store.ledger.journal)?;
     let waiting = &store.ledger.batch.waiting;
     let record = JournalRecord {
         parent: waiting[0].parent,

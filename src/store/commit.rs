@@ -110,19 +110,19 @@ pub(super) fn commit(
     let outcome = refusal.map_or(Outcome::Ok, Refusal::outcome);
     let mut redactions = in_paths;
     redactions.extend(stripped(&steps));
-    let sealing = seal(&mut store.ledger, steps)?;
-    let memory = meta_of(subject, &sealing.touches);
+    let sealed_plan = seal(&mut store.ledger, steps)?;
+    let memory = meta_of(subject, &sealed_plan.touches);
     let mut event = event(store, command, context, &mut redactions)?;
     event.outcome = outcome;
     event.error = refusal.map(|refusal| refusal.code().to_owned());
-    let path = path.map(|place| place_of(place, &sealing));
+    let path = path.map(|place| place_of(place, &sealed_plan));
     event.path = path;
     event.new_path = new_path;
     (event.at, event.undone) = (at, undone);
     redactions.truncate(REDACTIONS_MAX);
     event.redactions.clone_from(&redactions);
     let (event, commit) =
-        record(store, event, sealing).inspect_err(|_| store.ledger.trees.forget())?;
+        record(store, event, sealed_plan).inspect_err(|_| store.ledger.trees.forget())?;
     Ok(Answer {
         content,
         refusal,
@@ -140,14 +140,14 @@ pub(super) fn commit(
 
 /// Seals every text of a plan to its memory's own key.
 pub(super) fn seal(ledger: &mut Ledger, steps: Vec<PlannedChange>) -> Result<SealedPlan> {
-    let mut sealing = SealedPlan::default();
+    let mut sealed_plan = SealedPlan::default();
     for step in steps {
         match step {
             PlannedChange::Touch(touch) => {
                 if touch.change.removes() {
-                    sealing.blobs.push((touch.id, None));
+                    sealed_plan.blobs.push((touch.id, None));
                 }
-                sealing.touches.push(touch);
+                sealed_plan.touches.push(touch);
             }
             PlannedChange::Add { path, text } => {
                 let (new, begun) = ledger.keyring.new_memory();
@@ -158,22 +158,22 @@ pub(super) fn seal(ledger: &mut Ledger, steps: Vec<PlannedChange>) -> Result<Sea
                     change: Change::Add,
                     from: None,
                 };
-                sealing.write(written, begun, &text);
-                sealing.new.push(new);
+                sealed_plan.write(written, begun, &text);
+                sealed_plan.new.push(new);
             }
             PlannedChange::Write(written, text) => {
                 let id = written.id;
                 if ledger.keyring.is_stale(id)? {
                     let key = SealKey::generate();
-                    sealing.write(written, key.begin(), &text);
-                    sealing.fresh.push((id, key));
+                    sealed_plan.write(written, key.begin(), &text);
+                    sealed_plan.fresh.push((id, key));
                 } else {
-                    sealing.write(written, ledger.keyring.memory_key(id)?.begin(), &text);
+                    sealed_plan.write(written, ledger.keyring.memory_key(id)?.begin(), &text);
                 }
             }
         }
     }
-    Ok(sealing)
+    Ok(sealed_plan)
 }
 
 pub(super) fn event(
@@ -231,21 +231,38 @@ pub(super) fn event(
     })
 }
 
+/// Records an event whose plan is sealed already; `adjust` completes its record.
+pub(super) fn record_sealed(
+    store: &mut Store,
+    command: &'static str,
+    sealed_plan: SealedPlan,
+    adjust: impl FnOnce(&mut Event),
+    context: &Context,
+) -> Result<Meta> {
+    let mut redactions: Vec<Redaction> = Vec::new();
+    let mut event = event(store, command, context, &mut redactions)?;
+    event.redactions.clone_from(&redactions);
+    adjust(&mut event);
+    let recorded = record(store, event, sealed_plan);
+    let (event, commit) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
+    Ok(Meta::of(&event, commit, redactions))
+}
+
 /// Builds the commit, and makes it durable, alone or with its batch.
 pub(super) fn record(
     store: &mut Store,
     mut event: Event,
-    sealing: SealedPlan,
+    sealed_plan: SealedPlan,
 ) -> Result<(Event, ObjectId)> {
     store.state.catalog.check()?;
     if event.replica.is_none() {
         return Err(Error::OldFormat);
     }
     // A change of keys checks this earlier; by now it has the new keys loaded.
-    if sealing.next.is_none() {
+    if sealed_plan.next.is_none() {
         check_one_keyring(store)?;
     }
-    event.memories.clone_from(&sealing.touches);
+    event.memories.clone_from(&sealed_plan.touches);
     let (key, signer) = may_sign(
         store.ledger.signing_key.as_ref(),
         &store.state.config.signers,
@@ -257,7 +274,7 @@ pub(super) fn record(
     let trees = store
         .ledger
         .trees
-        .put(&store.ledger.repository, &sealing.blobs)?;
+        .put(&store.ledger.repository, &sealed_plan.blobs)?;
     event.tree = store
         .ledger
         .trees
@@ -269,7 +286,7 @@ pub(super) fn record(
     if let Some((_, why)) = event.violation() {
         return Err(Error::damaged("the record of this command", why));
     }
-    let message = event.to_message(&store.ledger.keyring, |id| sealing.name_key(id))?;
+    let message = event.to_message(&store.ledger.keyring, |id| sealed_plan.name_key(id))?;
     let head = pending_head(&store.ledger);
     let commit = Object::commit(signed_commit(
         event.tree,
@@ -281,16 +298,16 @@ pub(super) fn record(
     )?);
     let id = commit.id;
     let (chain, commit_bytes) = (Digest::of(&commit.bytes), commit.bytes.len() as u64);
-    let mut objects = sealing.objects;
+    let mut objects = sealed_plan.objects;
     objects.extend(trees);
     objects.push(commit);
     // The keyring comes first: the entries are for the one that is in place then.
-    let mut keys = Vec::from_iter(sealing.next);
+    let mut keys = Vec::from_iter(sealed_plan.next);
     keys.extend(
         store
             .ledger
             .keyring
-            .entries_for(&sealing.new, &sealing.fresh)?,
+            .entries_for(&sealed_plan.new, &sealed_plan.fresh)?,
     );
     let seen = SeenMoment {
         moment: Moment {
@@ -365,11 +382,11 @@ impl SealedPlan {
 }
 
 /// Returns the path reference of a memory; a new one has the id that sealing gave it.
-fn place_of(place: super::plan::PlanTarget, sealing: &SealedPlan) -> PathRef {
+fn place_of(place: super::plan::PlanTarget, sealed_plan: &SealedPlan) -> PathRef {
     match place {
         super::plan::PlanTarget::At(place) => place,
         super::plan::PlanTarget::New(path) => {
-            let id = sealing
+            let id = sealed_plan
                 .touches
                 .first()
                 .expect("an added memory is touched")

@@ -18,11 +18,11 @@ use crate::repository::object::Object;
 use crate::state::catalog::ConfigBlobs;
 use crate::store::answer::Meta;
 use crate::store::commit::{SealedPlan, event, record};
-use crate::store::history::read::with_lock;
 use crate::store::keyring_location::{check_one_keyring, check_place, follow_keyring};
 use crate::store::log::parse_path;
 use crate::store::recovery::replay::renew_catalog_file;
 use crate::store::signers::{check_role, may_sign_now};
+use crate::store::timeline::with_lock;
 use crate::store::{Ledger, State, Store, redactor};
 
 /// The three public files, parsed.
@@ -178,22 +178,22 @@ pub(super) fn change_public_file(
     let object = Object::public(text);
     decision.file = Some((file, object.id));
     let root = store.ledger.trees.put_public(file.name(), object.id);
-    let sealing = SealedPlan {
+    let sealed_plan = SealedPlan {
         objects: vec![object, root],
         next,
         ..SealedPlan::default()
     };
-    record_config_change(store, &decision, sealing, context)
+    record_config_change(store, &decision, sealed_plan, context)
 }
 
 /// Records a configuration change.
 pub(super) fn record_config_change(
     store: &mut Store,
     decision: &ConfigChange<'_>,
-    sealing: SealedPlan,
+    sealed_plan: SealedPlan,
     context: &Context,
 ) -> Result<Meta> {
-    let recorded = try_record_config_change(store, decision, sealing, context);
+    let recorded = try_record_config_change(store, decision, sealed_plan, context);
     let (event, commit, redactions) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
     if let (Some(decided), Some((file, blob))) = (&mut store.state.catalog.decided, decision.file) {
         decided.put(file, blob);
@@ -214,7 +214,7 @@ pub(super) fn record_config_change(
 fn try_record_config_change(
     store: &mut Store,
     decision: &ConfigChange<'_>,
-    sealing: SealedPlan,
+    sealed_plan: SealedPlan,
     context: &Context,
 ) -> Result<(Event, ObjectId, Vec<Redaction>)> {
     require_reader(&store.ledger)?;
@@ -222,7 +222,7 @@ fn try_record_config_change(
     let mut event = event(store, decision.command, context, &mut redactions)?;
     event.member = decision.member.map(str::to_owned);
     event.redactions.clone_from(&redactions);
-    let (event, commit) = record(store, event, sealing)?;
+    let (event, commit) = record(store, event, sealed_plan)?;
     Ok((event, commit, redactions))
 }
 

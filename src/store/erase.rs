@@ -24,11 +24,9 @@ use crate::repository::object::Object;
 use crate::state::catalog::Memory;
 use crate::state::timeline::Version;
 use crate::store::answer::Meta;
-use crate::store::commit::SealedPlan;
+use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::config::{check_permitted, require_reader};
-use crate::store::history::read::{
-    erased, load_timeline, no_file_at, resolve, text_then, timeline, with_contents, with_timeline,
-};
+use crate::store::history::read::{erased, no_file_at, resolve, text_then};
 use crate::store::hold::{check_not_held, hold_ever_on};
 use crate::store::journal_checkpoint::checkpoint;
 use crate::store::keyring_location::check_one_keyring;
@@ -42,7 +40,7 @@ use crate::store::retention::{
 };
 use crate::store::revision::Revision;
 use crate::store::signers::may_sign_now;
-use crate::store::sweep::record_plainly;
+use crate::store::timeline::{load_timeline, timeline, with_contents, with_timeline};
 use crate::store::versions::text_of;
 use crate::store::{Ledger, State, Store, lock, redactor};
 use crate::version;
@@ -111,8 +109,8 @@ pub(super) fn erase(
         let (meta, receipt) = erase_now(store, ERASE_COMMAND, erasing, |_| {}, context, progress)?;
         (meta, Some(receipt))
     } else {
-        let sealing = remove_targets(&store.state, &targets, Change::Mark);
-        let marked = record_plainly(store, ERASE_COMMAND, sealing, |_| {}, context)?;
+        let sealed_plan = remove_targets(&store.state, &targets, Change::Mark);
+        let marked = record_sealed(store, ERASE_COMMAND, sealed_plan, |_| {}, context)?;
         (marked, None)
     };
     drop(lock);
@@ -125,24 +123,24 @@ pub(super) fn erase(
 
 /// Builds the record entries that remove memories, if present, and erase or mark them.
 fn remove_targets(state: &State, targets: &[EraseTarget], change: Change) -> SealedPlan {
-    let mut sealing = SealedPlan::default();
+    let mut sealed_plan = SealedPlan::default();
     for target in targets {
         let sizes = last_sizes(state, target.id);
         if let Some(memory) = state.catalog.memory(target.id) {
-            sealing.blobs.push((target.id, None));
+            sealed_plan.blobs.push((target.id, None));
             let mut touch = super::plan::touch(memory, Change::Remove);
             if change == Change::Erase {
                 // No key is left to seal the path under.
                 touch.path = None;
             }
-            sealing.touches.push(touch);
+            sealed_plan.touches.push(touch);
         }
         let path = target.path.as_ref();
-        sealing
+        sealed_plan
             .touches
             .push(erased_change(target.id, path, sizes, change));
     }
-    sealing
+    sealed_plan
 }
 
 fn last_sizes(state: &State, id: MemoryId) -> (u64, u64) {
@@ -214,15 +212,15 @@ fn erase_with(
     let prepared = store.ledger.keyring.after(next)?;
     let closed = verify_unreadable(store, &prepared, &erasing, progress)?;
     let receipt = receipt_of(&store.ledger, &prepared, &erasing, &closed)?;
-    let mut sealing = erasing.before;
-    sealing.touches.extend(erasing.touches);
-    sealing.next = Some(next.entry());
+    let mut sealed_plan = erasing.before;
+    sealed_plan.touches.extend(erasing.touches);
+    sealed_plan.next = Some(next.entry());
     let meta = with_new_keyring(store, prepared, |store| {
         let adjust = |event: &mut Event| {
             event.receipt = Some(receipt.clone());
             adjust(event);
         };
-        record_plainly(store, command, sealing, adjust, context)
+        record_sealed(store, command, sealed_plan, adjust, context)
     })?;
     Ok((meta, receipt))
 }
@@ -430,15 +428,15 @@ pub(super) fn redact(
     let digest = sealed.digest();
     let object = Object::sealed(sealed);
     store.ledger.repository.write(&object)?;
-    let mut sealing = SealedPlan::default();
-    sealing.blobs.push((id, Some(object.id)));
+    let mut sealed_plan = SealedPlan::default();
+    sealed_plan.blobs.push((id, Some(object.id)));
     let mut touch = touch(&memory, Change::Redact);
     touch.version = memory.version + 1;
     touch.bytes = redacted.text().len() as u64;
     touch.blob = Some((object.id, digest));
-    sealing.touches.push(touch);
+    sealed_plan.touches.push(touch);
     let erasing = ErasurePlan {
-        before: sealing,
+        before: sealed_plan,
         fresh: vec![(id, fresh)],
         ..ErasurePlan::default()
     };

@@ -15,11 +15,11 @@ use crate::id::{MemoryId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
 use crate::store::history::read::{
-    HistoryRead, look_change, path_ref_ever, resolve, text_then, timeline, try_record_history_read,
-    with_contents,
+    HistoryRead, look_change, path_ref_ever, resolve, text_then, try_record_history_read,
 };
 use crate::store::revision::Revision;
 use crate::store::sweep::unexpired;
+use crate::store::timeline::{timeline, with_contents};
 use crate::store::{State, Store, redactor};
 
 /// The selection of an export.

@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::event::Moment;
 use crate::id::ObjectId;
 use crate::store::Store;
-use crate::store::history::read::{timeline, with_lock, with_timeline};
 use crate::store::log::{Entry, Filter, entry, numbers};
 use crate::store::recovery::commits_since;
+use crate::store::timeline::{timeline, with_lock, with_timeline};
 
 /// See [`Store::parse_cursor`].
 pub(super) fn parse_cursor(store: &mut Store, text: &str) -> Result<u64> {

@@ -9,7 +9,7 @@ pub(super) mod view;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use self::read::{cannot_write, resolve, with_lock, with_timeline};
+use self::read::{cannot_write, resolve};
 use crate::Text;
 use crate::diff::TextDiff;
 use crate::error::Result;
@@ -22,6 +22,7 @@ use crate::store::log::{self, ChangeSet, Entry, Filter};
 use crate::store::plan::plan_path_refused;
 use crate::store::revision::Revision;
 use crate::store::sweep::unexpired;
+use crate::store::timeline::{with_lock, with_timeline};
 use crate::store::{Identity, Store};
 
 impl Store {

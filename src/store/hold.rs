@@ -9,14 +9,14 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::check_glob;
 use crate::store::answer::Meta;
-use crate::store::commit::SealedPlan;
+use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::config::require_reader;
-use crate::store::history::read::{erased, load_timeline, timeline, with_lock};
+use crate::store::history::read::erased;
 use crate::store::log::parse_path;
 use crate::store::recovery::refresh;
 use crate::store::retention::{ActiveHold, HOLDS_MAX};
 use crate::store::signers::check_role;
-use crate::store::sweep::record_plainly;
+use crate::store::timeline::{load_timeline, timeline, with_lock};
 use crate::store::{State, Store, lock, redactor};
 
 /// See [`Store::hold`].
@@ -165,7 +165,7 @@ fn record_hold(
         event.path = path;
         event.hold = Some(change);
     };
-    record_plainly(store, command, SealedPlan::default(), says, context)
+    record_sealed(store, command, SealedPlan::default(), says, context)
 }
 
 /// Refuses memories that a hold keeps. They are given with their paths, if known.

@@ -18,7 +18,7 @@ use crate::repository::Repository;
 use crate::repository::object::{Object, Tree, TreeEntry};
 use crate::store::commit::{signed_commit, time_of};
 use crate::store::config::check_texts;
-use crate::store::history::read::{load_timeline, with_lock};
+use crate::store::timeline::{load_timeline, with_lock};
 use crate::store::{Clock, Keys, OWNER, Store};
 
 /// The entries of a new store, in the order in which they are moved into place. The last one makes

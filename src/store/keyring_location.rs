@@ -120,7 +120,7 @@ pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
 fn named_by_original(store: &Store) -> Option<PathBuf> {
     // Nearly every store has its keyring inside, and then no file is read here.
     store.state.config.policy.keyring.folder.as_ref()?;
-    let original = store.ledger.pinning.copy_of();
+    let original = store.ledger.rollback_check.copy_of();
     original.filter(KnownCopy::is_there)?.path
 }
 

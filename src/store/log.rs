@@ -14,8 +14,8 @@ use crate::repository::object::Commit;
 use crate::state::timeline::VersionChange;
 use crate::store::history::ConfigDiff;
 use crate::store::history::diff::config_diff;
-use crate::store::history::read::{timeline, with_lock, with_timeline};
 use crate::store::signers::signers_before;
+use crate::store::timeline::{timeline, with_lock, with_timeline};
 use crate::store::{State, Store};
 
 /// An event in history.

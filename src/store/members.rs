@@ -18,12 +18,13 @@ use crate::store::config::{
     self, ConfigChange, PolicyChange, change_public_file, check_clear_name, check_permitted,
 };
 use crate::store::history::read::{
-    HistoryRead, erased, look_change, no_file_at, timeline, try_record_history_read, with_contents,
+    HistoryRead, erased, look_change, no_file_at, try_record_history_read,
 };
 use crate::store::log::parse_path;
 use crate::store::recovery::refresh;
 use crate::store::rekey::{self, ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};
 use crate::store::signers::{self, Removed, Signer, check_role};
+use crate::store::timeline::{timeline, with_contents};
 use crate::store::{Store, lock};
 
 impl Store {

@@ -4,6 +4,8 @@
 
 mod draft;
 
+use std::sync::OnceLock;
+
 use self::draft::{create, delete, insert, read, read_all, rename, str_replace, view, write};
 use crate::Text;
 use crate::crypto::digest::Digest;
@@ -12,7 +14,7 @@ use crate::event::{Change, Context, MemoryChange, Moment, PathRef, Redaction, bo
 use crate::id::MemoryId;
 use crate::memory_tool::command::Command;
 use crate::memory_tool::path::{self, MemoryPath, PathFault, ROOT};
-use crate::redact::{Redacted, Withheld};
+use crate::redact::{Redacted, Redactor, Withheld};
 use crate::state::catalog::Memory;
 use crate::store::answer::Refusal;
 use crate::store::quota::no_room_for;
@@ -142,11 +144,61 @@ struct PlanInput<'a> {
     base: Option<Digest>,
     /// The path as the caller wrote it, for answers.
     shown: &'a str,
+    ahead: Option<&'a TextAhead>,
 }
 
-/// Plans a command. A refusal is a plan as well.
-pub(super) fn plan(store: &mut Store, command: &Command, context: &Context) -> Result<Plan> {
-    let drafted = draft(store, command, context.base_sha256);
+/// The text that a command gives, redacted before its turn comes, if a thread had time for it.
+pub(super) struct TextAhead {
+    path: MemoryPath,
+    redacted: OnceLock<std::result::Result<Redacted, Withheld>>,
+}
+
+impl TextAhead {
+    /// Returns `None` for a command whose text is not written as it was given, or not at all.
+    pub(super) fn of(state: &State, command: &Command) -> Option<Self> {
+        let fits = |text: &Text| text.len() <= state.config.policy.limits.memory_bytes;
+        given_text(command).filter(|text| fits(text))?;
+        let path = parse(state, &paths_of(command).0?).ok()?;
+        Some(Self {
+            path,
+            redacted: OnceLock::new(),
+        })
+    }
+
+    /// Redacts the text of the command, unless another thread does or did.
+    pub(super) fn redact(&self, redactor: &Redactor, command: &Command) {
+        if let Some(text) = given_text(command) {
+            self.redacted(redactor, text);
+        }
+    }
+
+    fn redacted(
+        &self,
+        redactor: &Redactor,
+        text: &Text,
+    ) -> &std::result::Result<Redacted, Withheld> {
+        let redact = || redactor.redact(self.path.as_str(), text);
+        self.redacted.get_or_init(redact)
+    }
+}
+
+/// Returns the text that a command gives and that is written as it is.
+pub(super) fn given_text(command: &Command) -> Option<&Text> {
+    match command {
+        Command::Create { file_text, .. } => Some(file_text),
+        Command::Write { content, .. } => Some(content),
+        _ => None,
+    }
+}
+
+/// Plans a command. A refusal is a plan as well. `ahead` is the text that this command gives.
+pub(super) fn plan(
+    store: &mut Store,
+    command: &Command,
+    context: &Context,
+    ahead: Option<&TextAhead>,
+) -> Result<Plan> {
+    let drafted = draft(store, command, context.base_sha256, ahead);
     let with_room = drafted.and_then(|plan| match no_room_for(&store.state, &plan.steps) {
         Some(text) => refuse(Refusal::Limit, text),
         None => Ok(plan),
@@ -158,8 +210,13 @@ pub(super) fn plan(store: &mut Store, command: &Command, context: &Context) -> R
     }
 }
 
-fn draft(store: &mut Store, command: &Command, base: Option<Digest>) -> Drafted {
-    let call = |shown| PlanInput { base, shown };
+fn draft(
+    store: &mut Store,
+    command: &Command,
+    base: Option<Digest>,
+    ahead: Option<&TextAhead>,
+) -> Drafted {
+    let call = |shown| PlanInput { base, shown, ahead };
     match command {
         Command::View { path, range } => view(store, &call(path), *range),
         Command::Create { path, file_text } => create(store, &call(path), file_text),
@@ -262,14 +319,20 @@ fn refused(store: &Store, command: &Command, refusal: Refusal, text: &str) -> Re
     })
 }
 
-/// Redacts a text for storage at a path.
+/// Redacts a text for storage at a path, if it was not redacted ahead.
 fn redacted(
     store: &Store,
     path: &MemoryPath,
     shown: &str,
     text: &Text,
+    ahead: Option<&TextAhead>,
 ) -> std::result::Result<Redacted, PlanFault> {
-    let withheld = match redactor(store)?.redact(path.as_str(), text) {
+    let redactor = redactor(store)?;
+    let redacted = match ahead.filter(|ahead| ahead.path == *path) {
+        Some(ahead) => ahead.redacted(redactor, text).clone(),
+        None => redactor.redact(path.as_str(), text),
+    };
+    let withheld = match redacted {
         Ok(redacted) => return Ok(redacted),
         Err(withheld) => withheld,
     };

@@ -9,10 +9,10 @@ use crate::memory_tool::command::Command;
 use crate::store::answer::Refusal;
 use crate::store::commit::stripped;
 use crate::store::config::require_reader;
-use crate::store::history::read::with_lock;
 use crate::store::log::parse_path;
 use crate::store::plan::plan;
 use crate::store::sweep::unexpired;
+use crate::store::timeline::with_lock;
 use crate::store::versions::text_of;
 use crate::store::{Store, redactor};
 
@@ -52,7 +52,7 @@ pub(super) fn preview(store: &mut Store, command: &Command, context: &Context) -
     }
     require_reader(&store.ledger)?;
     with_lock(store, |store| {
-        let plan = plan(store, command, context)?;
+        let plan = plan(store, command, context, None)?;
         let mut redactions = plan.stripped;
         redactions.extend(stripped(&plan.steps));
         redactions.truncate(REDACTIONS_MAX);

@@ -7,12 +7,13 @@ use crate::event::{ERASE_COMMAND, EXPIRE_COMMAND, Erased, Outcome, REDACT_COMMAN
 use crate::id::{MemoryId, ObjectId};
 use crate::store::erase::unreadable::{commits_of, opens};
 use crate::store::erase::{keys_left, named_in};
-use crate::store::history::read::{event_at, resolve, timeline, with_timeline};
+use crate::store::history::read::{event_at, resolve};
 use crate::store::log::entry;
 use crate::store::recovery::check_all;
 use crate::store::rekey::ProgressFn;
 use crate::store::retention::{Proof, ReceiptCheck};
 use crate::store::revision::Revision;
+use crate::store::timeline::{timeline, with_timeline};
 use crate::store::{Ledger, State, Store};
 
 /// See [`Store::receipt`].

@@ -107,7 +107,8 @@ fn objects_after(
 pub(super) fn open_journal(root: &Folder, repository: &Repository) -> Result<Journal> {
     match repository.head()? {
         Some(head) if !root.has(&Name::JOURNAL) => Ok(Journal::absent(root, head)),
-        _ => Journal::open(root),
+        Some(head) => Journal::open_at(root, head),
+        None => Journal::open(root),
     }
 }
 
@@ -182,7 +183,7 @@ pub(super) fn refresh_for_commands(store: &mut Store) -> Result<()> {
     let unclean = restore_objects_of_others(&mut store.ledger, is_same_journal)?;
     store
         .ledger
-        .pinning
+        .rollback_check
         .check(&store.ledger.repository, store.ledger.journal.head())?;
     follow_keyring(store, unclean.as_ref())?;
     if let Some(unclean) = unclean {

@@ -21,10 +21,10 @@ use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
 use crate::store::commit::SealedPlan;
 use crate::store::config::{ConfigChange, check_permitted, record_config_change};
-use crate::store::history::read::load_timeline;
 use crate::store::journal_checkpoint::checkpoint;
 use crate::store::recovery::refresh;
 use crate::store::recovery::replay::renew_catalog_file;
+use crate::store::timeline::load_timeline;
 use crate::store::{Ledger, State, Store, lock};
 use crate::{journal, version};
 
@@ -194,13 +194,13 @@ fn commit_rotation(
         RekeyScope::Audit => Vec::new(),
         RekeyScope::All => store.state.catalog.memories().collect(),
     };
-    let mut sealing = SealedPlan::default();
+    let mut sealed_plan = SealedPlan::default();
     for memory in &memories {
         if let Some(done) = next.reencrypted(memory.id, memory.blob) {
-            sealing.add_reencrypted(memory, (done.blob, done.digest));
+            sealed_plan.add_reencrypted(memory, (done.blob, done.digest));
         }
     }
-    let live: Vec<_> = sealing.touches.iter().map(|touch| touch.id).collect();
+    let live: Vec<_> = sealed_plan.touches.iter().map(|touch| touch.id).collect();
     store.ledger.keyring.complete(next, &live)?;
     // The re-encrypted blobs are too large for the journal, so they are synced before the record.
     // Also, the journal must not keep entries for a keyring table that is about to go.
@@ -212,10 +212,10 @@ fn commit_rotation(
     )?;
     // The timeline file is sealed under a key that is about to go.
     load_timeline(store)?;
-    sealing.next = Some(next.entry());
+    sealed_plan.next = Some(next.entry());
     let prepared = store.ledger.keyring.after(next)?;
     with_new_keyring(store, prepared, |store| {
-        record_rotation(store, decision, members, sealing, context)
+        record_rotation(store, decision, members, sealed_plan, context)
     })
 }
 
@@ -261,7 +261,7 @@ fn record_rotation(
     store: &mut Store,
     mut decision: ConfigChange<'_>,
     members: &[Member],
-    mut sealing: SealedPlan,
+    mut sealed_plan: SealedPlan,
     context: &Context,
 ) -> Result<Meta> {
     let text = recipients::to_file(members);
@@ -272,10 +272,10 @@ fn record_rotation(
             .ledger
             .trees
             .put_public(PublicFile::Recipients.name(), blob);
-        sealing.objects.extend([file, root]);
+        sealed_plan.objects.extend([file, root]);
         decision.file = Some((PublicFile::Recipients, blob));
     }
-    record_config_change(store, &decision, sealing, context)
+    record_config_change(store, &decision, sealed_plan, context)
 }
 
 impl SealedPlan {
@@ -322,13 +322,13 @@ pub(super) fn rekey_some(
             hint: "a glob is over whole paths, such as /memories/people/**".into(),
         });
     }
-    let (mut sealing, mut left) = (SealedPlan::default(), Vec::new());
+    let (mut sealed_plan, mut left) = (SealedPlan::default(), Vec::new());
     for memory in &memories {
-        progress(sealing.fresh.len() as u64, memories.len() as u64);
+        progress(sealed_plan.fresh.len() as u64, memories.len() as u64);
         match reencrypt(&store.ledger.repository, &store.ledger.keyring, memory) {
             Ok((key, blob, digest)) => {
-                sealing.add_reencrypted(memory, (blob, digest));
-                sealing.fresh.push((memory.id, key));
+                sealed_plan.add_reencrypted(memory, (blob, digest));
+                sealed_plan.fresh.push((memory.id, key));
             }
             Err(error) if error.is_of_one_memory() => left.push(memory.id),
             Err(error) => return Err(error),
@@ -345,7 +345,7 @@ pub(super) fn rekey_some(
         command: REKEY_COMMAND,
         ..ConfigChange::default()
     };
-    let meta = record_config_change(store, &decision, sealing, context)?;
+    let meta = record_config_change(store, &decision, sealed_plan, context)?;
     drop(lock);
     Ok(Rekeyed { meta, left })
 }
@@ -432,12 +432,12 @@ fn record_upgrade(store: &mut Store, next: &crate::keyring::StagedKeyring) -> Re
             .ledger
             .trees
             .put_public(PublicFile::Policy.name(), file.id);
-        let sealing = SealedPlan {
+        let sealed_plan = SealedPlan {
             next: Some(next.entry()),
             objects: vec![file, root],
             ..SealedPlan::default()
         };
-        record_config_change(store, &decision, sealing, &context)
+        record_config_change(store, &decision, sealed_plan, &context)
     });
     done.map(drop)
 }

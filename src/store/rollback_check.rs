@@ -471,13 +471,17 @@ fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
 
 /// Notes the newest commit, in this process and in the pin. If the pin cannot be written, reads
 /// still work, but commands are refused.
-pub(super) fn record_head(store: &mut Store) {
+pub(super) fn pin_head(store: &mut Store) {
     remember_head(store);
-    store.ledger.pinning.unkept = store.ledger.pinning.write_pin(&store.ledger.journal).err();
+    store.ledger.rollback_check.unkept = store
+        .ledger
+        .rollback_check
+        .write_pin(&store.ledger.journal)
+        .err();
 }
 
 pub(super) fn remember_head(store: &mut Store) {
-    store.ledger.pinning.remember(SeenMoment {
+    store.ledger.rollback_check.remember(SeenMoment {
         moment: Moment {
             event: store.state.catalog.events.saturating_sub(1),
             commit: store.ledger.journal.head(),

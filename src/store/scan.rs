@@ -32,9 +32,10 @@ use crate::redact::{Kind, Redactor};
 use crate::state::timeline::Version;
 use crate::store::history::Recorded;
 use crate::store::history::read::{
-    HistoryRead, nameless, path_ref_ever, record_history_read, text_then, timeline, with_contents,
+    HistoryRead, nameless, path_ref_ever, record_history_read, text_then,
 };
 use crate::store::rekey::ProgressFn;
+use crate::store::timeline::{timeline, with_contents};
 use crate::store::{State, Store, redactor};
 
 /// Versions in a piece: it takes some tenths of a second, and each core holds only its current text

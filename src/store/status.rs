@@ -171,9 +171,10 @@ impl Store {
 
     /// Looks for every memory's key and content, as far as that goes without decrypting anything.
     /// Returns a sentence for each of the two that some lack. Takes 15 microseconds for each memory.
+    /// Also reads the whole journal, of which opening the store reads only what the branch lacks.
     ///
     /// # Errors
-    /// [`Error::Io`] or [`Error::Damaged`] if the keyring or the packs cannot be read.
+    /// [`Error::Io`] or [`Error::Damaged`] if the journal, the keyring or the packs cannot be read.
     pub fn lost_memories(&self) -> Result<Vec<String>> {
         lost_memories(self)
     }
@@ -274,7 +275,7 @@ impl Store {
 
 fn problems(store: &Store) -> Vec<String> {
     let mut problems: Vec<String> = store.ledger.keyring.problems().collect();
-    problems.extend(store.ledger.pinning.problem());
+    problems.extend(store.ledger.rollback_check.problem());
     if keyring::has_staged(store.ledger.keyring.folder()) {
         problems.push(
             "a change of keys was not finished; repeat that command, or run `agekeep keys replace`"
@@ -334,6 +335,7 @@ fn problems(store: &Store) -> Vec<String> {
 
 /// See [`Store::lost_memories`].
 fn lost_memories(store: &Store) -> Result<Vec<String>> {
+    store.ledger.journal.records()?;
     let mut problems = Vec::new();
     // An auditor has no keys to texts.
     let is_reader = store.ledger.keyring.is_reader();
@@ -415,7 +417,7 @@ pub enum Distance {
 
 /// See [`Store::first_use`].
 pub(super) fn first_use(store: &Store) -> Option<FirstUse> {
-    let (path, owner) = store.ledger.pinning.first_use()?;
+    let (path, owner) = store.ledger.rollback_check.first_use()?;
     Some(FirstUse {
         store: store.state.id,
         path: path.to_owned(),
@@ -426,7 +428,7 @@ pub(super) fn first_use(store: &Store) -> Option<FirstUse> {
 
 /// Returns the store of which this is a copy, or its former place, as far as this user has seen.
 pub(super) fn copy_of(store: &Store) -> Result<Option<CopyOf>> {
-    let Some(other) = store.ledger.pinning.copy_of() else {
+    let Some(other) = store.ledger.rollback_check.copy_of() else {
         return Ok(None);
     };
     let distance = distance_to(store, other.seen)?;

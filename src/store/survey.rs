@@ -15,15 +15,14 @@ use crate::store::commit::time_of;
 use crate::store::config::StoreConfig;
 use crate::store::history::RecordStatus;
 use crate::store::history::diff::entry_with_config;
-use crate::store::history::read::{
-    HistoryRead, load_timeline, record_history_read, timeline, with_lock,
-};
+use crate::store::history::read::{HistoryRead, record_history_read};
 use crate::store::log::Entry;
 use crate::store::recovery::config_blobs_at;
 use crate::store::rollback_check::newest_checkpoint;
 use crate::store::signed_checkpoint::Checkpoint;
 use crate::store::signers::{Signer, signer_now, signers_in};
 use crate::store::sweep::expiry_of;
+use crate::store::timeline::{load_timeline, timeline, with_lock};
 use crate::store::{Store, log};
 
 /// A store that stays as it is while a report is made of it.

@@ -7,18 +7,15 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 
 use crate::error::{Error, Result, RetentionFault};
-use crate::event::{
-    Change, Context, EXPIRE_COMMAND, Event, MemoryChange, Outcome, Redaction, RemovalReason,
-};
+use crate::event::{Change, Context, EXPIRE_COMMAND, Event, MemoryChange, Outcome, RemovalReason};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::{DecidedBy, ExpirationRules, ExpiryDecision, Lifetime, RuleWhen};
 use crate::state::catalog::{Catalog, ClockFault, Memory};
 use crate::state::timeline::Version;
-use crate::store::answer::Meta;
-use crate::store::commit::{SealedPlan, event, record, time_of};
+use crate::store::commit::{SealedPlan, record_sealed, time_of};
 use crate::store::erase::{ErasurePlan, erase_now, erased_change};
-use crate::store::history::read::{load_timeline, seconds, timeline, with_lock};
+use crate::store::history::read::seconds;
 use crate::store::hold::hold_ever_on;
 use crate::store::keyring_location::check_one_keyring;
 use crate::store::plan::{PlannedChange, touch};
@@ -28,6 +25,7 @@ use crate::store::retention::{
     ExpiredMemory, ExpiryStatus, LISTED_MAX, SweepOptions, SweepPlan, Swept,
 };
 use crate::store::signers::may_sign_now;
+use crate::store::timeline::{load_timeline, timeline, with_lock};
 use crate::store::{State, Store, lock, now};
 
 /// See [`Store::plan_sweep`].
@@ -57,14 +55,14 @@ pub(super) fn sweep(
     }
     let accept = move |event: &mut Event| event.clock_accepted = !believed;
     let (meta, receipt) = if plan.erase.is_empty() || !store.ledger.keyring.is_reader() {
-        let mut sealing = removals(&plan.expire, &HashSet::new());
+        let mut sealed_plan = removals(&plan.expire, &HashSet::new());
         let marked = plan
             .erase
             .iter()
             .map(|due| removal_change(due, Change::Mark));
-        sealing.touches.extend(marked);
+        sealed_plan.touches.extend(marked);
         (
-            record_plainly(store, EXPIRE_COMMAND, sealing, accept, context)?,
+            record_sealed(store, EXPIRE_COMMAND, sealed_plan, accept, context)?,
             None,
         )
     } else {
@@ -238,7 +236,7 @@ fn record_refused(store: &mut Store, code: &str, context: &Context) -> Result<()
         event.outcome = Outcome::Denied;
         event.error = Some(code.to_owned());
     };
-    record_plainly(
+    record_sealed(
         store,
         EXPIRE_COMMAND,
         SealedPlan::default(),
@@ -246,23 +244,6 @@ fn record_refused(store: &mut Store, code: &str, context: &Context) -> Result<()
         context,
     )
     .map(drop)
-}
-
-/// Records an event whose plan is sealed already; `adjust` completes its record.
-pub(super) fn record_plainly(
-    store: &mut Store,
-    command: &'static str,
-    sealing: SealedPlan,
-    adjust: impl FnOnce(&mut Event),
-    context: &Context,
-) -> Result<Meta> {
-    let mut redactions: Vec<Redaction> = Vec::new();
-    let mut event = event(store, command, context, &mut redactions)?;
-    event.redactions.clone_from(&redactions);
-    adjust(&mut event);
-    let recorded = record(store, event, sealing);
-    let (event, commit) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
-    Ok(Meta::of(&event, commit, redactions))
 }
 
 /// Returns the refusal of a sweep that takes more memories than the policy allows.
@@ -282,14 +263,14 @@ fn over_limit(plan: &SweepPlan) -> Option<Error> {
 /// Removes expired memories from the present. Those that are erased at once get no path: they have
 /// no key left to seal it.
 fn removals(expire: &[ExpiredMemory], erased: &HashSet<MemoryId>) -> SealedPlan {
-    let mut sealing = SealedPlan::default();
+    let mut sealed_plan = SealedPlan::default();
     for due in expire {
-        sealing.blobs.push((due.id, None));
+        sealed_plan.blobs.push((due.id, None));
         let mut touch = removal_change(due, Change::Expire);
         touch.path = touch.path.filter(|_| !erased.contains(&due.id));
-        sealing.touches.push(touch);
+        sealed_plan.touches.push(touch);
     }
-    sealing
+    sealed_plan
 }
 
 fn removal_change(due: &ExpiredMemory, change: Change) -> MemoryChange {

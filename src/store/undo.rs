@@ -19,11 +19,12 @@ use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::store::answer::Meta;
 use crate::store::commit::commit;
-use crate::store::history::read::{not_there, timeline, with_contents, with_timeline};
+use crate::store::history::read::not_there;
 use crate::store::quota::check_room_for;
 use crate::store::revision::Revision;
 use crate::store::signers::check_role;
 use crate::store::sweep::unexpired;
+use crate::store::timeline::{timeline, with_contents, with_timeline};
 use crate::store::{State, Store, plan};
 
 /// Most later changes that a conflict lists.

@@ -150,17 +150,17 @@ pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
     let runtime = worker::runtime()?;
     let make_store = args.init;
     let open = Box::new(move |global: &Global| init::open_or_make(global, make_store));
-    let keeper = StoreWorker::start(Arc::new(global), open)?;
+    let worker = StoreWorker::start(Arc::new(global), open)?;
     let served = runtime.block_on(async {
-        let watch = ChangeNotifier::new(keeper.clone(), make_store);
-        tokio::spawn(watch.clone().run());
-        let door = McpHandler::new(keeper, watch, offer, defaults);
-        let (closing, waiting) = (door.closing(), door.waiting());
+        let notifier = ChangeNotifier::new(worker.clone(), make_store);
+        tokio::spawn(notifier.clone().run());
+        let handler = McpHandler::new(worker, notifier, offer, defaults);
+        let (closing, waiting) = (handler.closing(), handler.waiting());
         tokio::spawn(async move {
             platform::end_of_process().await;
             closing.cancel();
         });
-        let served = args.serve(door).await;
+        let served = args.serve(handler).await;
         // Calls that came in are carried out and answered, also when the server is told to end.
         let mut waiting = waiting;
         let _ = waiting.wait_for(|count| *count == 0).await;
@@ -183,14 +183,14 @@ impl Mcp {
         false
     }
 
-    async fn serve(&self, door: McpHandler) -> Result<()> {
+    async fn serve(&self, handler: McpHandler) -> Result<()> {
         #[cfg(feature = "http")]
         if self.http.is_asked_for() {
-            return self.http.serve(door).await;
+            return self.http.serve(handler).await;
         }
         terminal::tell_what_is_awaited(
             "an MCP client, which starts this program by itself (`agekeep mcp-config`),",
         );
-        stdio::serve(door).await
+        stdio::serve(handler).await
     }
 }

@@ -73,17 +73,17 @@ pub(crate) fn run(global: Global, args: &UiArgs) -> Result<u8> {
     } else {
         Box::new(Global::open_for_reading)
     };
-    let keeper = StoreWorker::start(global, open)?;
+    let worker = StoreWorker::start(global, open)?;
     let runtime = worker::runtime()?;
-    let served = runtime.block_on(serve(keeper, facts, args.port, as_json));
+    let served = runtime.block_on(serve(worker, facts, args.port, as_json));
     runtime.shutdown_background();
     served.map(|()| 0)
 }
 
-async fn serve(keeper: StoreWorker, facts: Facts, port: u16, as_json: bool) -> Result<()> {
+async fn serve(worker: StoreWorker, facts: Facts, port: u16, as_json: bool) -> Result<()> {
     // What keeps the store from being opened is said now, and not in a page; and the first page
     // finds history read.
-    let opened = keeper.ask(|kept| {
+    let opened = worker.ask(|kept| {
         let store = kept.store()?;
         store.moment(&Revision::head()).map(drop)
     });
@@ -112,8 +112,8 @@ async fn serve(keeper: StoreWorker, facts: Facts, port: u16, as_json: bool) -> R
         platform::end_of_process().await;
         told.cancel();
     });
-    let mut waiting = keeper.waiting();
-    let server = Arc::new(UiServer::new(gate, keeper, facts));
+    let mut waiting = worker.waiting();
+    let server = Arc::new(UiServer::new(gate, worker, facts));
     accept(listener, server, &closing).await;
     let _ = timeout(END_WITHIN, waiting.wait_for(|count| *count == 0)).await;
     Ok(())

@@ -1,5 +1,5 @@
-//! The verbs of the command line, a file each: parses the arguments, calls the library, shows the
-//! result.
+//! The verbs of the command line, a file for each subject: parses the arguments, calls the library,
+//! shows the result.
 
 pub(crate) mod accept;
 pub(crate) mod audit_kit;

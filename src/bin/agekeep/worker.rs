@@ -112,7 +112,7 @@ impl StoreWorker {
     pub(crate) fn start(global: Arc<Global>, open: OpenStore) -> Result<Self> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let run = move || {
-            let mut kept = WorkerState {
+            let mut state = WorkerState {
                 global,
                 open,
                 store: None,
@@ -126,8 +126,8 @@ impl StoreWorker {
             while let Some(job) = next.take().or_else(|| queue.recv().ok()) {
                 // A call that panics leaves only its own client without an answer.
                 let done = catch_unwind(AssertUnwindSafe(|| match job {
-                    Job::Act(act) => act(&mut kept),
-                    Job::Command(first) => kept.execute(*first, || match queue.try_recv() {
+                    Job::Act(act) => act(&mut state),
+                    Job::Command(first) => state.execute(*first, || match queue.try_recv() {
                         Ok(Job::Command(asked)) => Some(*asked),
                         Ok(other) => {
                             next = Some(other);
@@ -137,7 +137,7 @@ impl StoreWorker {
                     }),
                 }));
                 if done.is_err() {
-                    kept.store = None;
+                    state.store = None;
                 }
             }
         };
@@ -165,9 +165,9 @@ impl StoreWorker {
         act: impl FnOnce(&mut WorkerState) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
-        let act = Box::new(move |kept: &mut WorkerState| {
+        let act = Box::new(move |state: &mut WorkerState| {
             // The caller may have gone away; what it asked for is done all the same.
-            let _ = answer.send(act(kept));
+            let _ = answer.send(act(state));
         });
         self.wait(Job::Act(act), answered).await
     }

@@ -340,8 +340,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 /// Offset in the header of the offsets of the last two roots.
 pub(super) const ROOTS_AT: u64 = 64;
-/// Bytes of steps after which a new root is due: about 250 steps, which every process reads.
-pub(super) const STEPS_BYTES_MAX: u64 = 64 * 1024;
+/// Bytes of steps after which a new root is due: some 60 steps, which every process reads.
+pub(super) const STEPS_BYTES_MAX: u64 = 16 * 1024;
 /// The most bytes of one block: a root that names the leaves of about sixteen million memories.
 pub(super) const BLOCK_BYTES_MAX: u32 = 1 << 28;
 /// Bytes of steps read at once.

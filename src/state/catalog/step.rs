@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 
 use crate::crypto::digest::Digest;
 use crate::event::{
-    ACCEPT_COMMAND, Change, EXPIRE_COMMAND, Event, HOLD_ADD_COMMAND, HOLD_RM_COMMAND, HoldChange,
-    HoldOn, MemoryChange, OWNER_COMMANDS, Outcome,
+    ACCEPT_COMMAND, ADMINISTRATIVE_COMMANDS, Change, EXPIRE_COMMAND, Event, HOLD_ADD_COMMAND,
+    HOLD_RM_COMMAND, HoldChange, HoldOn, MemoryChange, Outcome,
 };
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::KeyCommitment;
@@ -318,7 +318,7 @@ impl AgentEvent {
 
     /// Returns how an event counts; `None` for an owner's command, unless an agent gave it.
     pub(super) fn of(event: &Event) -> Option<Self> {
-        let is_owners = OWNER_COMMANDS.contains(&event.command.as_str());
+        let is_owners = ADMINISTRATIVE_COMMANDS.contains(&event.command.as_str());
         (!is_owners || is_of_agents(&event.door)).then(|| Self {
             session: name(event.session.as_deref()),
             refused: event.refuses_too_many(),

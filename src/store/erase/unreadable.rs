@@ -10,12 +10,13 @@ use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
 use crate::store::config::require_reader;
 use crate::store::erase::{ErasurePlan, erase_now, erased_change, last_sizes};
-use crate::store::history::read::{event_at, load_timeline, timeline};
+use crate::store::history::read::event_at;
 use crate::store::hold::hold_ever_on;
 use crate::store::keyring_location::check_one_keyring;
 use crate::store::recovery::check_all;
 use crate::store::rekey::ProgressFn;
 use crate::store::signers::{may_sign_now, signer_now};
+use crate::store::timeline::{load_timeline, timeline};
 use crate::store::{Ledger, State, Store};
 
 /// The result of the verification: everything in it was tried and did not open.

@@ -13,13 +13,14 @@ use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Version;
 use crate::store::history::read::{
     HistoryRead, event_at, is_hidden, look_change, no_file_at, path_ref_ever, record_history_read,
-    resolve, side, text_then, timeline, with_contents,
+    resolve, side, text_then,
 };
 use crate::store::history::{
     Blame, BlamedLine, Match, Matches, RecordStatus, Recorded, Search, VersionOrigin,
 };
 use crate::store::revision::Revision;
 use crate::store::sweep::unexpired;
+use crate::store::timeline::{timeline, with_contents};
 use crate::store::{State, Store};
 
 /// See [`Store::blame`].

@@ -11,13 +11,14 @@ use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Version, VersionChange};
 use crate::store::history::read::{
     HistoryRead, is_hidden, look_change, path_ref_ever, record_history_read, resolve, side,
-    text_then, timeline, with_contents,
+    text_then,
 };
 use crate::store::history::{
     ConfigDiff, Difference, EventDiff, MemoryDiff, RecordStatus, Recorded, VersionInfo,
 };
 use crate::store::log::{Entry, Filter, entry, numbers};
 use crate::store::revision::Revision;
+use crate::store::timeline::{timeline, with_contents};
 use crate::store::{Ledger, State, Store};
 
 /// A memory before and after.

@@ -6,11 +6,10 @@ use crate::error::Result;
 use crate::event::{Context, Moment};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::catalog::Memory;
-use crate::store::history::read::{
-    HistoryRead, path_ref_ever, record_history_read, timeline, with_timeline,
-};
+use crate::store::history::read::{HistoryRead, path_ref_ever, record_history_read};
 use crate::store::history::{ListedMemory, Recorded};
 use crate::store::sweep::{expiry_of, unexpired};
+use crate::store::timeline::{timeline, with_timeline};
 use crate::store::{State, Store};
 
 /// See [`Store::list`].

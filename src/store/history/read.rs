@@ -1,4 +1,4 @@
-//! How history is read: under the lock, with the timeline, by revision, and on record.
+//! How history is read: by revision, and on record.
 
 use std::io;
 use std::sync::Arc;
@@ -8,21 +8,18 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::Text;
 use crate::error::{Error, MembershipFault, Result, RetentionFault, SigningFault};
 use crate::event::{Change, Context, Event, MemoryChange, Moment, PathRef};
-use crate::id::{MemoryId, ObjectId};
+use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
-use crate::state::timeline::file::TimelineQuery;
 use crate::state::timeline::{Timeline, Version};
 use crate::store::commit::{SealedPlan, event, record};
-use crate::store::config::require_reader;
 use crate::store::history::{RecordStatus, VersionInfo};
 use crate::store::log::entry;
 use crate::store::quota::{check_pace, check_reserve};
-use crate::store::recovery::replay::{CheckedCommit, settle_catalog};
-use crate::store::recovery::{check_all, commits_since, refresh};
 use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
 use crate::store::sweep::unexpired;
+use crate::store::timeline::timeline;
 use crate::store::versions::open_version;
-use crate::store::{State, Store, at_one_time, lock, redactor};
+use crate::store::{State, Store, redactor};
 
 /// The subject of a look, for its record.
 pub(in crate::store) struct HistoryRead {
@@ -34,188 +31,6 @@ pub(in crate::store) struct HistoryRead {
 
 /// Most commits that an ambiguous revision lists.
 pub(super) const CANDIDATES_MAX: usize = 20;
-
-/// Runs `act` on the refreshed state, with the lock held.
-pub(in crate::store) fn with_lock<T>(
-    store: &mut Store,
-    act: impl FnOnce(&mut Store) -> Result<T>,
-) -> Result<T> {
-    let lock = lock(&mut store.ledger)?;
-    refresh(store)?;
-    // Keys may have been destroyed since the store was opened.
-    store.state.opened.replace(None);
-    let done = at_one_time(store, act);
-    settle_catalog(store)?;
-    drop(lock);
-    done
-}
-
-/// Runs `act` as [`with_lock`] does, with the timeline loaded.
-pub(in crate::store) fn with_timeline<T>(
-    store: &mut Store,
-    act: impl FnOnce(&mut Store) -> Result<T>,
-) -> Result<T> {
-    with_lock(store, |store| {
-        load_timeline(store)?;
-        act(store)
-    })
-}
-
-/// Runs `act` as [`with_timeline`] does, for commands that show contents. Auditors are refused.
-pub(in crate::store) fn with_contents<T>(
-    store: &mut Store,
-    act: impl FnOnce(&mut Store) -> Result<T>,
-) -> Result<T> {
-    require_reader(&store.ledger)?;
-    with_timeline(store, act)
-}
-
-/// Loads the timeline up to the newest event: first from its file, then the rest from history.
-pub(in crate::store) fn load_timeline(store: &mut Store) -> Result<()> {
-    let head = Some(store.ledger.journal.head());
-    let is_known = |known: &Timeline| known.is_whole() && known.head() == head;
-    if store.state.timeline.as_ref().is_some_and(is_known) {
-        return Ok(());
-    }
-    if extend_timeline(store)? {
-        return Ok(());
-    }
-    let key = store.ledger.keyring.cache_key();
-    let mut timeline = store.ledger.timeline_file.load(key);
-    let missing = if let Some(missing) = commits_since(&store.ledger, timeline.head())? {
-        missing
-    } else {
-        timeline = Timeline::default();
-        commits_since(&store.ledger, None)?.unwrap_or_default()
-    };
-    let from = timeline.len();
-    check_all(
-        &store.ledger.root,
-        &store.ledger.keyring,
-        &missing,
-        |checked| push(&mut timeline, &checked),
-    )?;
-    let key = store.ledger.keyring.cache_key();
-    if store.ledger.timeline_file.wants_joining() {
-        store.ledger.timeline_file.append(&timeline, 0, key);
-    } else if timeline.len() > from {
-        store.ledger.timeline_file.append(&timeline, from, key);
-    }
-    store.state.timeline = Some(timeline);
-    Ok(())
-}
-
-/// Adds what is new to the timeline in memory. Returns false if it has to be loaded anew: there is
-/// none, or keys were destroyed since, and it may hold paths that are erased.
-fn extend_timeline(store: &mut Store) -> Result<bool> {
-    let known = store.state.timeline.take();
-    let Some(mut timeline) = known.filter(Timeline::is_whole) else {
-        return Ok(false);
-    };
-    let Some(missing) = commits_since(&store.ledger, timeline.head())? else {
-        return Ok(false);
-    };
-    let mut keys_changed = false;
-    check_all(
-        &store.ledger.root,
-        &store.ledger.keyring,
-        &missing,
-        |checked| {
-            keys_changed |= checked.event.may_change_keys();
-            push(&mut timeline, &checked)
-        },
-    )?;
-    if !keys_changed {
-        store.state.timeline = Some(timeline);
-    }
-    Ok(!keys_changed)
-}
-
-/// Adds a commit that was checked to a timeline.
-fn push(timeline: &mut Timeline, checked: &CheckedCommit) -> Result<()> {
-    checked.comes_after(timeline.head())?;
-    if checked.event.number != timeline.len() {
-        let what = format!("commit {}", checked.id);
-        return Err(Error::damaged(what, "its event number is not the next"));
-    }
-    timeline.push(&checked.event, checked.id, checked.signer());
-    Ok(())
-}
-
-/// Loads only the part of the timeline around a moment, and returns true if that part has the
-/// memory at the path. It usually does, as most memories were written shortly before.
-pub(in crate::store) fn load_piece(
-    store: &mut Store,
-    path: &MemoryPath,
-    revision: &Revision,
-) -> bool {
-    let Some(newest) = store.state.catalog.events.checked_sub(1) else {
-        return false;
-    };
-    let (Some(sought), None) = (sought(store, revision, newest), &store.state.timeline) else {
-        return false;
-    };
-    let end = (newest, store.ledger.journal.head());
-    let piece =
-        store
-            .ledger
-            .timeline_file
-            .load_around(sought, end, store.ledger.keyring.cache_key());
-    store.state.timeline = piece
-        .filter(|(piece, event)| piece.at(path, *event).is_some())
-        .map(|(piece, _)| piece);
-    store.state.timeline.is_some()
-}
-
-/// Returns the search key for the timeline, if it can be determined without the whole timeline.
-pub(super) fn sought(store: &Store, revision: &Revision, newest: u64) -> Option<TimelineQuery> {
-    match revision.kind {
-        RevisionKind::Head(back) => newest.checked_sub(back).map(TimelineQuery::Event),
-        RevisionKind::Number(Some(number)) if number <= newest => {
-            Some(TimelineQuery::Event(number))
-        }
-        RevisionKind::Number(_) | RevisionKind::Commit => {
-            let digits = Some(revision.as_str()).filter(|text| text.len() >= DIGITS_MIN);
-            let commit = store.ledger.repository.only_one_named(digits?)?;
-            let event = entry(store, commit).ok()?.0.event.number;
-            Some(TimelineQuery::Commit(event, commit))
-        }
-        RevisionKind::Time(time) => {
-            let times = &store.state.catalog.times;
-            times.part_at(time).then_some(TimelineQuery::Time(time))
-        }
-    }
-}
-
-/// Appends an event that was just recorded to the timeline and its file, unless they lag behind.
-pub(in crate::store) fn follow_in_timeline(
-    store: &mut Store,
-    event: &Event,
-    signer: &str,
-    parent: ObjectId,
-    commit: ObjectId,
-) {
-    let known = store.state.timeline.take();
-    store.state.timeline = known
-        .filter(|known| known.head() == Some(parent))
-        .map(|mut known| {
-            known.push(event, commit, signer);
-            known
-        });
-    if store.ledger.timeline_file.is_next(event.number, parent) {
-        let mut single = Timeline::default();
-        single.push(event, commit, signer);
-        let key = store.ledger.keyring.cache_key();
-        store
-            .ledger
-            .timeline_file
-            .append_one(&single, event.number, key);
-    }
-}
-
-pub(in crate::store) fn timeline(state: &State) -> &Timeline {
-    state.timeline.as_ref().expect("loaded by with_timeline")
-}
 
 pub(in crate::store) fn resolve(store: &Store, revision: &Revision) -> Result<Moment> {
     let (timeline, events) = (timeline(&store.state), store.state.catalog.events);

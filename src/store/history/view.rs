@@ -8,13 +8,13 @@ use crate::memory_tool::{edit, listing};
 use crate::state::timeline::Timeline;
 use crate::store::config::require_reader;
 use crate::store::history::read::{
-    HistoryRead, is_hidden, load_piece, load_timeline, look_change, nameless, not_there,
-    path_ref_ever, record_history_read, resolve, side, text_then, timeline, with_contents,
-    with_lock,
+    HistoryRead, is_hidden, look_change, nameless, not_there, path_ref_ever, record_history_read,
+    resolve, side, text_then,
 };
 use crate::store::history::{Recorded, View};
 use crate::store::log::parse_path;
 use crate::store::revision::Revision;
+use crate::store::timeline::{load_piece, load_timeline, timeline, with_contents, with_lock};
 use crate::store::{State, Store};
 
 /// See [`Store::view_at`].

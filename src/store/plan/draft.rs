@@ -125,7 +125,7 @@ fn keepable(
     text: &Text,
 ) -> std::result::Result<Redacted, PlanFault> {
     within_size(&store.state, call.shown, text)?;
-    let redacted = redacted(store, path, call.shown, text)?;
+    let redacted = redacted(store, path, call.shown, text, call.ahead)?;
     within_size(&store.state, call.shown, redacted.text())?;
     Ok(redacted)
 }
@@ -382,7 +382,7 @@ fn rename_file(
     done: String,
 ) -> Drafted {
     let text = text_at_base(&mut store.ledger, memory, call)?;
-    let text = redacted(store, &to, to.as_str(), &text)?;
+    let text = redacted(store, &to, to.as_str(), &text, None)?;
     let from = PathRef::Of(memory.id, Some(memory.path.clone()));
     let plan = write_plan(done, memory, Change::Move, to.clone(), text);
     Ok(Plan {
@@ -420,7 +420,7 @@ fn rename_directory(
         let path = memory.path.moved(from, to, max);
         let path = path.or_else(|fault| refuse_path(store, memory.path.as_str(), &fault))?;
         let text = text_of(&mut store.ledger, memory)?;
-        let text = redacted(store, &path, path.as_str(), &text)?;
+        let text = redacted(store, &path, path.as_str(), &text, None)?;
         steps.push(PlannedChange::Write(
             VersionWrite {
                 id: memory.id,

@@ -10,11 +10,10 @@ use crate::event::Change;
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Version, VersionChange};
-use crate::store::history::read::{
-    nameless, not_there, path_ref_ever, resolve, text_then, timeline,
-};
+use crate::store::history::read::{nameless, not_there, path_ref_ever, resolve, text_then};
 use crate::store::log::{Filter, numbers};
 use crate::store::revision::Revision;
+use crate::store::timeline::timeline;
 use crate::store::undo::{Conflict, DesiredState, Selection, UndoTarget, later_changes};
 use crate::store::{State, Store};
 

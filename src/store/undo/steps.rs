@@ -12,10 +12,11 @@ use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::RuleWhen;
 use crate::redact::{Redacted, Withheld};
 use crate::state::timeline::Version;
-use crate::store::history::read::{look_change, seconds, text_then, timeline};
+use crate::store::history::read::{look_change, seconds, text_then};
 use crate::store::hold::hold_ever_on;
 use crate::store::plan::{PlannedChange, VersionWrite};
 use crate::store::sweep::{evict_expired, swept_at, unexpired};
+use crate::store::timeline::timeline;
 use crate::store::undo::{Conflict, DesiredState, UndoPlan, UndoStep, UndoTarget, later_changes};
 use crate::store::{State, Store, now, redactor};
 

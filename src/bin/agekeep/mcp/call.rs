@@ -80,31 +80,31 @@ impl ToolReply {
 }
 
 /// Carries out a call that is no memory command.
-pub(super) fn answer(kept: &mut WorkerState, call: Call) -> ToolReply {
-    carried_out(kept, call).unwrap_or_else(|fault| {
+pub(super) fn answer(state: &mut WorkerState, call: Call) -> ToolReply {
+    carried_out(state, call).unwrap_or_else(|fault| {
         let why = match fault {
             CallFault::Misused(why) => why,
             CallFault::Failed(error) => jsonl::explain(&error),
         };
         // The error may repeat a path or moment as the caller wrote it.
-        ToolReply::error(&kept.redacted(why))
+        ToolReply::error(&state.redacted(why))
     })
 }
 
-fn carried_out(kept: &mut WorkerState, call: Call) -> Result<ToolReply, CallFault> {
+fn carried_out(state: &mut WorkerState, call: Call) -> Result<ToolReply, CallFault> {
     let path = call.arguments.get("path").and_then(Value::as_str);
     if let (Some(path), Some(command)) = (path, recorded_as(call.spec.name)) {
         // The path is checked before anything else, and recorded whatever else is wrong.
-        kept.with(|store| store.parse_asked_path(path, command, &call.context))?;
+        state.with(|store| store.parse_asked_path(path, command, &call.context))?;
     }
     if let Some(why) = call.fault {
         return Err(CallFault::Misused(why));
     }
     let mut arguments = Arguments::new(call.spec.name, call.arguments);
     if call.spec.group == Group::Look {
-        history_tools::answer(kept, call.spec.name, &mut arguments, &call.context)
+        history_tools::answer(state, call.spec.name, &mut arguments, &call.context)
     } else {
-        history_tools::record(kept, call.spec.name, &mut arguments, &call.context)
+        history_tools::record(state, call.spec.name, &mut arguments, &call.context)
     }
 }
 
@@ -287,6 +287,32 @@ fn session_of(_: &RequestContext<RoleServer>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mcp::tool::SPECS;
+
+    /// A path that leaves /memories is on record whatever tool it was given to: for a memory
+    /// command by the command itself, for other tools under this name.
+    #[test]
+    fn every_tool_that_takes_a_path_records_it() {
+        let is_command = |group| {
+            matches!(
+                group,
+                Group::Memory | Group::Single | Group::SingleLook | Group::ReadWrite
+            )
+        };
+        for spec in SPECS.iter().filter(|spec| !is_command(spec.group)) {
+            let paths: Vec<_> = spec
+                .parameters()
+                .filter(|name| name.contains("path"))
+                .collect();
+            assert!(paths.is_empty() || paths == ["path"], "{}", spec.name);
+            assert_eq!(
+                recorded_as(spec.name).is_some(),
+                !paths.is_empty(),
+                "{}",
+                spec.name
+            );
+        }
+    }
 
     #[test]
     fn a_trace_id_is_what_the_specification_says() {

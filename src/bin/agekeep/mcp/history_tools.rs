@@ -26,20 +26,20 @@ const LINES_MAX: usize = 200;
 const LINE_CHARACTERS_MAX: usize = 1_000;
 
 pub(super) fn answer(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     tool: &str,
     arguments: &mut Arguments,
     context: &Context,
 ) -> Result<ToolReply, CallFault> {
     let path = arguments.text("path")?;
-    let store = kept.store()?;
+    let store = state.store()?;
     let within = path.map(|path| store.parse_path(&path)).transpose()?;
     let within = within.filter(|path| !path.is_root());
     let characters_max = store.limits().view_characters;
     let reply = match tool {
-        "memory_history" => changes_of(kept, arguments, within, context)?,
-        "memory_diff" => difference(kept, arguments, within.as_ref(), context)?,
-        "memory_search" => search(kept, arguments, within, context)?,
+        "memory_history" => changes_of(state, arguments, within, context)?,
+        "memory_diff" => difference(state, arguments, within.as_ref(), context)?,
+        "memory_search" => search(state, arguments, within, context)?,
         other => return Err(no_such(other)),
     };
     Ok(ToolReply {
@@ -49,7 +49,7 @@ pub(super) fn answer(
 }
 
 fn changes_of(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     arguments: &mut Arguments,
     within: Option<MemoryPath>,
     context: &Context,
@@ -59,7 +59,7 @@ fn changes_of(
     filter.path = within;
     filter.altering = true;
     let (mut lines, mut found) = (Vec::new(), Vec::new());
-    kept.with(|store| {
+    state.with(|store| {
         let trial = store.is_trial();
         let looked = store.events_with_changes(&filter, limit, context)?;
         for shown in looked.found {
@@ -88,14 +88,14 @@ fn changes_of(
 }
 
 fn difference(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     arguments: &mut Arguments,
     within: Option<&MemoryPath>,
     context: &Context,
 ) -> Result<ToolReply, CallFault> {
     let mut moment = |name: &str| {
         let text = arguments.text(name)?;
-        let revision = text.map(|text| kept.revision(&text)).transpose();
+        let revision = text.map(|text| state.revision(&text)).transpose();
         Ok::<_, CallFault>(revision?)
     };
     let (from, to) = (moment("from")?, moment("to")?);
@@ -103,7 +103,7 @@ fn difference(
         let why = "memory_diff needs the parameter `from` where it is given `to`";
         return Err(CallFault::Misused(why.into()));
     }
-    let looked = kept.with(|store| store.diff(from.as_ref(), to.as_ref(), within, context))?;
+    let looked = state.with(|store| store.diff(from.as_ref(), to.as_ref(), within, context))?;
     let found = &looked.found;
     let lines: Vec<StyledLine> = found.changes.iter().flat_map(render::to_lines).collect();
     let text = if lines.is_empty() {
@@ -121,7 +121,7 @@ fn difference(
 }
 
 fn search(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     arguments: &mut Arguments,
     within: Option<MemoryPath>,
     context: &Context,
@@ -135,7 +135,7 @@ fn search(
     search.ignore_case = arguments.flag("ignore_case")?.unwrap_or(false);
     search.history = arguments.flag("history")?.unwrap_or(false);
     search.within = within;
-    let looked = kept.with(|store| store.grep(&search, context))?;
+    let looked = state.with(|store| store.grep(&search, context))?;
     let Matches {
         lines, problems, ..
     } = &looked.found;
@@ -199,27 +199,27 @@ fn bounded(text: String, characters_max: usize) -> String {
     else {
         return text;
     };
-    let kept = text[..at]
+    let state = text[..at]
         .rfind('\n')
         .map_or(&text[..at], |end| &text[..end]);
-    let (some, all) = (kept.lines().count(), text.lines().count());
-    format!("{kept}\n[Truncated: {some} of {all} lines shown.]")
+    let (some, all) = (state.lines().count(), text.lines().count());
+    format!("{state}\n[Truncated: {some} of {all} lines shown.]")
 }
 
 // The tools that restore memories, and those of an administrator: `memory_restore`,
 // `memory_expire`, `memory_redact` and `memory_erase`.
 
 pub(super) fn record(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     tool: &str,
     arguments: &mut Arguments,
     context: &Context,
 ) -> Result<ToolReply, CallFault> {
     match tool {
-        "memory_restore" => restored(kept, arguments, context),
-        "memory_expire" => swept(kept, arguments, context),
-        "memory_redact" => redacted(kept, arguments, context),
-        "memory_erase" => erased(kept, arguments, context),
+        "memory_restore" => restored(state, arguments, context),
+        "memory_expire" => swept(state, arguments, context),
+        "memory_redact" => redacted(state, arguments, context),
+        "memory_erase" => erased(state, arguments, context),
         other => Err(no_such(other)),
     }
 }
@@ -230,37 +230,37 @@ fn no_such(tool: &str) -> CallFault {
 }
 
 fn restored(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     arguments: &mut Arguments,
     context: &Context,
 ) -> Result<ToolReply, CallFault> {
     let path = arguments.needed_text("path")?;
-    let path = kept.store()?.parse_path(&path)?;
+    let path = state.store()?.parse_path(&path)?;
     let from = match arguments.text("from")? {
-        Some(from) => kept.revision(&from)?,
-        None => kept.with(|store| store.last_revision_of(&path))?,
+        Some(from) => state.revision(&from)?,
+        None => state.with(|store| store.last_revision_of(&path))?,
     };
     let restore = Undo::Restore { path, from };
-    let (plan, meta) = kept.with(|store| store.undo(&restore, None, false, context))?;
+    let (plan, meta) = state.with(|store| store.undo(&restore, None, false, context))?;
     let text = undo::to_text(&plan, false, meta.as_ref());
     Ok(ToolReply::found(text, json!({"plan": plan, "meta": meta})))
 }
 
 fn swept(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     arguments: &mut Arguments,
     context: &Context,
 ) -> Result<ToolReply, CallFault> {
     let how = SweepOptions::default();
     if arguments.flag("dry_run")?.unwrap_or(true) {
-        let plan = kept.with(|store| store.plan_sweep(how))?;
+        let plan = state.with(|store| store.plan_sweep(how))?;
         let text = retention::to_text(&plan, None);
         return Ok(ToolReply::found(
             text,
             json!({"sweep": retention::to_json(&plan, None)}),
         ));
     }
-    let swept = kept.with(|store| store.sweep(how, context, &mut |_, _| {}))?;
+    let swept = state.with(|store| store.sweep(how, context, &mut |_, _| {}))?;
     let text = retention::to_text(&swept.plan, Some(&swept));
     let structured = retention::to_json(&swept.plan, Some(&swept));
     Ok(ToolReply::found(text, json!({"sweep": structured})))
@@ -276,21 +276,21 @@ fn with_reason(arguments: &mut Arguments, context: &Context) -> Result<Context, 
 }
 
 fn redacted(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     arguments: &mut Arguments,
     context: &Context,
 ) -> Result<ToolReply, CallFault> {
     let path = arguments.needed_text("path")?;
-    let path = kept.store()?.parse_path(&path)?;
-    let now = kept.revision("HEAD")?;
+    let path = state.store()?.parse_path(&path)?;
+    let now = state.revision("HEAD")?;
     if arguments.flag("dry_run")?.unwrap_or(false) {
-        let plan = kept.with(|store| store.plan_redaction(&path, &now))?;
+        let plan = state.with(|store| store.plan_redaction(&path, &now))?;
         let text = redact::plan_lines(&plan).join("\n") + "\nNothing was changed.";
         let structured = redact::plan_to_json(&plan);
         return Ok(ToolReply::found(text, json!({"redaction": structured})));
     }
     let context = &with_reason(arguments, context)?;
-    let done = kept.with(|store| store.redact(&path, &now, context, &mut |_, _| {}))?;
+    let done = state.with(|store| store.redact(&path, &now, context, &mut |_, _| {}))?;
     let structured = redact::kept_to_json(&done);
     Ok(ToolReply::found(
         redact::kept_to_text(&done),
@@ -299,21 +299,21 @@ fn redacted(
 }
 
 fn erased(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     arguments: &mut Arguments,
     context: &Context,
 ) -> Result<ToolReply, CallFault> {
     let path = arguments.needed_text("path")?;
-    let what = EraseOf::Path(kept.store()?.parse_path(&path)?);
+    let what = EraseOf::Path(state.store()?.parse_path(&path)?);
     let history = arguments.flag("history")?.unwrap_or(false);
     if arguments.flag("dry_run")?.unwrap_or(false) {
-        let targets = kept.with(|store| store.plan_erasure(&what, history))?;
+        let targets = state.with(|store| store.plan_erasure(&what, history))?;
         let text = erase::lines(&targets, None).join("\n");
         let structured = erase::all_to_json(&targets, history, None);
         return Ok(ToolReply::found(text, json!({"erasure": structured})));
     }
     let context = &with_reason(arguments, context)?;
-    let done = kept.with(|store| store.erase(&what, history, context, &mut |_, _| {}))?;
+    let done = state.with(|store| store.erase(&what, history, context, &mut |_, _| {}))?;
     let text = erase::lines(&done.targets, Some(&done)).join("\n");
     let structured = erase::all_to_json(&done.targets, history, Some(&done));
     Ok(ToolReply::found(text, json!({"erasure": structured})))

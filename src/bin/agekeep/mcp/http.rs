@@ -74,7 +74,7 @@ impl Http {
     /// [`Error::Invalid`] for an address that others can reach without a token, or an origin
     /// without a scheme; [`Error::BadKeyFile`] or [`Error::Key`] for an unusable token file;
     /// [`Error::Io`] if the address cannot be had or the token file cannot be read.
-    pub(super) async fn serve(&self, door: McpHandler) -> Result<()> {
+    pub(super) async fn serve(&self, handler: McpHandler) -> Result<()> {
         let address = self.address.expect("HTTP was asked for");
         let token = self.token_file.as_deref().map(token).transpose()?;
         if token.is_none() && !address.ip().is_loopback() {
@@ -103,12 +103,12 @@ impl Http {
                  in front",
             );
         }
-        let closing = door.closing();
-        let (waiting, streams) = (door.waiting(), CancellationToken::new());
+        let closing = handler.closing();
+        let (waiting, streams) = (handler.waiting(), CancellationToken::new());
         let sessions: Arc<Sessions> = Arc::default();
         let config = self.config(bound.ip(), streams.clone());
-        let (calls, keeper) = door.monitored();
-        let another = move || Ok(door.for_another());
+        let (calls, worker) = handler.monitored();
+        let another = move || Ok(handler.for_another());
         let server = Arc::new(HttpServer {
             token,
             begun: Arc::new(watch::Sender::new(0)),
@@ -116,7 +116,7 @@ impl Http {
             service: StreamableHttpService::new(another, sessions.local.clone(), config),
             sessions,
             calls,
-            probe: StoreProbe::new(keeper),
+            probe: StoreProbe::new(worker),
         });
         let begun = server.begun.subscribe();
         accept(listener, server, &closing).await;

@@ -50,7 +50,7 @@ pub(super) type Subscribed = HashMap<String, String>;
 /// A watcher that looks for changes as long as a client wants to know of them.
 #[derive(Clone)]
 pub(super) struct ChangeNotifier {
-    keeper: StoreWorker,
+    worker: StoreWorker,
     /// Set if the first call makes the store, where there is none.
     init: bool,
     differences: broadcast::Sender<ChangeNotice>,
@@ -60,9 +60,9 @@ pub(super) struct ChangeNotifier {
 }
 
 impl ChangeNotifier {
-    pub(super) fn new(keeper: StoreWorker, init: bool) -> Self {
+    pub(super) fn new(worker: StoreWorker, init: bool) -> Self {
         Self {
-            keeper,
+            worker,
             init,
             differences: broadcast::Sender::new(CHANGES_WAITING_MAX),
             seen: Arc::default(),
@@ -105,20 +105,20 @@ impl ChangeNotifier {
     async fn poll_and_notify(&self, opens: bool) {
         let seen = self.seen.clone();
         let (is_wanted, init) = (self.differences.receiver_count() > 0, self.init);
-        let looked = self.keeper.ask(move |kept| {
+        let looked = self.worker.ask(move |state| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if !opens && !kept.is_cheap_to_poll() {
+            if !opens && !state.is_cheap_to_poll() {
                 return Ok(None);
             }
             // A look is no reason to make one.
-            if init && !kept.has_store() {
+            if init && !state.has_store() {
                 return Ok(None);
             }
             if !is_wanted {
-                *seen = Some(kept.poll(Store::count_events)?);
+                *seen = Some(state.poll(Store::count_events)?);
                 return Ok(None);
             }
-            compare(kept, &mut seen)
+            compare(state, &mut seen)
         });
         // The first caller is told why a store cannot be opened.
         if let Some(difference) = looked.await.and_then(Result::ok).flatten() {
@@ -209,12 +209,12 @@ async fn next(differences: &mut broadcast::Receiver<ChangeNotice>) -> Option<Cha
 
 /// Finds the changes since the last look, and notes this one; `None` if there are none, or if this
 /// is the first look.
-fn compare(kept: &mut WorkerState, seen: &mut Option<u64>) -> Result<Option<ChangeNotice>> {
+fn compare(state: &mut WorkerState, seen: &mut Option<u64>) -> Result<Option<ChangeNotice>> {
     let Some(since) = *seen else {
-        *seen = Some(kept.poll(Store::count_events)?);
+        *seen = Some(state.poll(Store::count_events)?);
         return Ok(None);
     };
-    let news = kept.poll(|store| store.changes_since(since, EVENTS_MAX))?;
+    let news = state.poll(|store| store.changes_since(since, EVENTS_MAX))?;
     *seen = Some(news.events);
     let uris = news.paths.iter().map(|path| resource::uri(path.relative()));
     let difference = ChangeNotice {

@@ -87,11 +87,11 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 
 /// Returns one page of memories, after the one that `cursor` names, and the next cursor.
 pub(super) fn page(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     cursor: Option<&str>,
     context: &Context,
 ) -> Result<(Vec<Resource>, Option<String>)> {
-    let paths = paths(kept, context, cursor.is_some())?;
+    let paths = paths(state, context, cursor.is_some())?;
     let from = cursor.map_or(0, |cursor| {
         paths.partition_point(|path| path.as_str() <= cursor)
     });
@@ -110,11 +110,11 @@ pub(super) fn page(
 
 /// Returns the paths that begin with what was typed, and how many there are in all.
 pub(super) fn completions(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     typed: &str,
     context: &Context,
 ) -> Result<(Vec<String>, usize)> {
-    let paths = paths(kept, context, false)?;
+    let paths = paths(state, context, false)?;
     // A client puts the value into the template as it is, and there `%` begins an escape.
     let values = paths.iter().map(|path| path.replace('%', "%25"));
     let fitting: Vec<String> = values.filter(|value| value.starts_with(typed)).collect();
@@ -123,23 +123,23 @@ pub(super) fn completions(
 }
 
 /// Lists every path relative to `/memories`, sorted, by `memory_read`, which is recorded.
-fn paths(kept: &mut WorkerState, context: &Context, goes_on: bool) -> Result<Arc<Vec<String>>> {
+fn paths(state: &mut WorkerState, context: &Context, goes_on: bool) -> Result<Arc<Vec<String>>> {
     let list = |store: &mut Store| {
         let answer = store.execute(&Command::Read { path: None }, context)?;
         let mut paths: Vec<String> = answer.content.as_str().lines().map(str::to_owned).collect();
         paths.sort_unstable();
         Ok((answer.meta.event + 1, paths))
     };
-    kept.paths(context, goes_on, list)
+    state.paths(context, goes_on, list)
 }
 
 /// Reads the text of a memory; `None` if it is not there.
 pub(super) fn read(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     named: &Named,
     context: &Context,
 ) -> Result<Option<String>> {
-    kept.with(|store| {
+    state.with(|store| {
         let Some(version) = named.version else {
             let path = Some(named.path.clone());
             let answer = store.execute(&Command::Read { path }, context)?;

@@ -29,8 +29,8 @@ use crate::worker::{StoreWorker, WorkerState};
 /// The server as one client sees it.
 #[derive(Clone)]
 pub(super) struct McpHandler {
-    keeper: StoreWorker,
-    watch: ChangeNotifier,
+    worker: StoreWorker,
+    notifier: ChangeNotifier,
     offer: Arc<OfferedTools>,
     defaults: Arc<Context>,
     closing: CancellationToken,
@@ -45,16 +45,16 @@ type McpResult<T> = Result<T, ErrorData>;
 
 impl McpHandler {
     pub(super) fn new(
-        keeper: StoreWorker,
-        watch: ChangeNotifier,
+        worker: StoreWorker,
+        notifier: ChangeNotifier,
         offer: OfferedTools,
         defaults: Context,
     ) -> Self {
         Self {
             #[cfg(feature = "http")]
             calls: Arc::new(CallCounts::new(offer.specs.iter().map(|spec| spec.name))),
-            keeper,
-            watch,
+            worker,
+            notifier,
             offer: Arc::new(offer),
             defaults: Arc::new(defaults),
             closing: CancellationToken::new(),
@@ -76,7 +76,7 @@ impl McpHandler {
     /// Returns the counts of its calls, and the thread that has the store.
     #[cfg(feature = "http")]
     pub(super) fn monitored(&self) -> (Arc<CallCounts>, StoreWorker) {
-        (self.calls.clone(), self.keeper.clone())
+        (self.calls.clone(), self.worker.clone())
     }
 
     /// Returns the token that is cancelled when the server is to end.
@@ -86,18 +86,18 @@ impl McpHandler {
 
     /// Watches the number of calls that wait for an answer.
     pub(super) fn waiting(&self) -> watch::Receiver<usize> {
-        self.keeper.waiting()
+        self.worker.waiting()
     }
 
     async fn ask<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut WorkerState) -> T + Send + 'static,
     ) -> McpResult<T> {
-        self.answered(self.keeper.ask(act).await)
+        self.answered(self.worker.ask(act).await)
     }
 
     fn answered<T>(&self, answer: Option<T>) -> McpResult<T> {
-        self.watch.poll_soon();
+        self.notifier.poll_soon();
         answer.ok_or_else(|| ErrorData::internal_error("this could not be done", None))
     }
 
@@ -156,15 +156,15 @@ impl ServerHandler for McpHandler {
         let cancelled = context.ct.clone();
         let reply = if call.is_command() {
             let (command, said) = call::command(&self.offer, call);
-            let done = self.keeper.execute(command, said, cancelled).await;
+            let done = self.worker.execute(command, said, cancelled).await;
             ToolReply::of_command(self.answered(done)?)
         } else {
-            let done = self.ask(move |kept| {
+            let done = self.ask(move |state| {
                 if cancelled.is_cancelled() {
                     // Taken back before its turn came; nobody waits for the answer.
                     return ToolReply::error("the call was taken back");
                 }
-                call::answer(kept, call)
+                call::answer(state, call)
             });
             done.await?
         };
@@ -181,7 +181,7 @@ impl ServerHandler for McpHandler {
         let cursor = request.and_then(|request| request.cursor);
         let (said, fault) = context_of(&self.defaults, &context);
         refuse(fault)?;
-        let asked = self.ask(move |kept| resource::page(kept, cursor.as_deref(), &said));
+        let asked = self.ask(move |state| resource::page(state, cursor.as_deref(), &said));
         let (resources, next) = asked.await?.map_err(|error| failed(&error))?;
         let mut listed = ListResourcesResult::with_all_items(resources);
         listed.next_cursor = next;
@@ -205,11 +205,11 @@ impl ServerHandler for McpHandler {
         let (said, fault) = context_of(&self.defaults, &context);
         refuse(fault)?;
         let uri = request.uri.clone();
-        let asked = self.ask(move |kept| {
+        let asked = self.ask(move |state| {
             let named = resource::named(&uri);
-            let read = named.map(|named| resource::read(kept, &named, &said));
+            let read = named.map(|named| resource::read(state, &named, &said));
             let text = read.transpose()?.flatten();
-            Ok(text.ok_or_else(|| kept.redacted(uri)))
+            Ok(text.ok_or_else(|| state.redacted(uri)))
         });
         let text = asked.await?.map_err(|error| failed(&error))?;
         let text = text.map_err(|uri| {
@@ -241,7 +241,7 @@ impl ServerHandler for McpHandler {
         let (said, fault) = context_of(&self.defaults, &context);
         refuse(fault)?;
         let typed = request.argument.value;
-        let asked = self.ask(move |kept| resource::completions(kept, &typed, &said));
+        let asked = self.ask(move |state| resource::completions(state, &typed, &said));
         let (values, total) = asked.await?.map_err(|error| failed(&error))?;
         let more = total > values.len();
         let total = u32::try_from(total).ok();
@@ -278,8 +278,8 @@ impl ServerHandler for McpHandler {
         if self.introduced.swap(true, Ordering::Relaxed) {
             return;
         }
-        let (watch, subscribed) = (self.watch.clone(), self.subscribed.clone());
-        tokio::spawn(watch.tell_session(context.peer, subscribed));
+        let (notifier, subscribed) = (self.notifier.clone(), self.subscribed.clone());
+        tokio::spawn(notifier.tell_session(context.peer, subscribed));
     }
 
     async fn subscribe(
@@ -321,7 +321,7 @@ impl ServerHandler for McpHandler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> McpResult<()> {
-        self.watch
+        self.notifier
             .clone()
             .tell_listener(&context, &self.closing)
             .await;

@@ -34,21 +34,21 @@ const WAITING_MAX: usize = 64;
 const READ_WITHIN: Duration = Duration::from_secs(3);
 
 /// Serves one client until it ends.
-pub(super) async fn serve(door: McpHandler) -> Result<()> {
+pub(super) async fn serve(handler: McpHandler) -> Result<()> {
     let (input, output) = stdio_pipes();
     let input = RepairedInput::new(input);
     let lines = AsyncRwTransport::new_server(input, output)
         .with_max_line_length(Limits::default().request_bytes);
     let paced = BackpressuredInput {
         lines,
-        waiting: door.waiting(),
+        waiting: handler.waiting(),
         unread: Arc::new(watch::Sender::new(0)),
-        closing: door.closing(),
+        closing: handler.closing(),
         has_begun: true,
         is_at_end: false,
     };
     // A client that goes away before it has introduced itself is no failure.
-    if let Ok(running) = door.serve(paced).await {
+    if let Ok(running) = handler.serve(paced).await {
         let _ = running.waiting().await;
     }
     Ok(())

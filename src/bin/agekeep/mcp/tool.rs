@@ -487,6 +487,12 @@ pub(super) const SPECS: &[Spec] = &[
 ];
 
 impl Spec {
+    /// Returns the names of its parameters.
+    #[cfg(test)]
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.parameters.iter().map(|parameter| parameter.name)
+    }
+
     pub(super) fn is_read_only(&self) -> bool {
         self.effect == Effect::Reads
     }

@@ -17,6 +17,23 @@ const MAPPED: [&str; 12] = [
     "client", "path",
 ];
 
+/// The commands that change who may do what, or destroy, or take texts and keys out of the store.
+const GOVERNING: [&str; 13] = [
+    "policy_set",
+    "recipients_add",
+    "recipients_rm",
+    "signers_add",
+    "signers_rm",
+    "signers_set",
+    "keys_export",
+    "rekey",
+    "hold_rm",
+    "erase",
+    "redact",
+    "export",
+    "export_history",
+];
+
 /// What a command does to the store, by the activities of the class.
 #[derive(Clone, Copy)]
 enum Activity {
@@ -48,7 +65,11 @@ impl Activity {
             .memories
             .iter()
             .any(|touch| touch.change == Change::Add);
-        match event.command.as_str() {
+        Self::of_command(&event.command, is_list, adds)
+    }
+
+    fn of_command(command: &str, is_list: bool, adds: bool) -> Self {
+        match command {
             "view" | "memory_read" if is_list => Self::List,
             "view" | "memory_read" | "view_at" | "show" | "diff" | "blame" | "log" | "report"
             | "export" | "export_history" => Self::Read,
@@ -85,25 +106,10 @@ impl Activity {
 /// what, an error, or none of these.
 pub(super) fn severity(entry: &Entry) -> Severity {
     let event = &entry.event;
-    let governs = [
-        "policy_set",
-        "recipients_add",
-        "recipients_rm",
-        "signers_add",
-        "signers_rm",
-        "signers_set",
-        "keys_export",
-        "rekey",
-        "hold_rm",
-        "erase",
-        "redact",
-        "export",
-        "export_history",
-    ];
     match event.outcome {
         _ if entry.signer.is_none() => Severity::Critical,
         Outcome::Ok if event.command == "accept_rollback" => Severity::High,
-        Outcome::Ok if governs.contains(&event.command.as_str()) => Severity::Medium,
+        Outcome::Ok if GOVERNING.contains(&event.command.as_str()) => Severity::Medium,
         Outcome::Ok => Severity::Informational,
         Outcome::Denied => Severity::Medium,
         _ => Severity::Low,
@@ -240,5 +246,46 @@ fn remove_absent(object: &mut Value) {
     remove(fields);
     for (_, value) in fields.iter_mut().filter(|(name, _)| *name != "unmapped") {
         remove_absent(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agekeep::event::ADMINISTRATIVE_COMMANDS;
+    use agekeep::memory_tool::command::NAMES;
+
+    use super::*;
+
+    /// A new command gets its activity and its severity on purpose.
+    #[test]
+    fn every_command_has_an_activity_and_a_severity() {
+        const OTHERS: [&str; 10] = [
+            "policy_set",
+            "recipients_add",
+            "recipients_rm",
+            "keys_export",
+            "signers_add",
+            "signers_rm",
+            "signers_set",
+            "accept_rollback",
+            "hold_add",
+            "hold_rm",
+        ];
+        const ROUTINE: [&str; 15] = [
+            "init", "upgrade", "view_at", "show", "diff", "blame", "log", "grep", "report",
+            "restore", "revert", "rollback", "expire", "hold_add", "scan",
+        ];
+        for command in ADMINISTRATIVE_COMMANDS {
+            let is_other = matches!(Activity::of_command(command, false, false), Activity::Other);
+            assert_eq!(is_other, OTHERS.contains(&command), "{command}");
+            // An accepted rollback has a severity of its own.
+            let kinds = [GOVERNING.contains(&command), ROUTINE.contains(&command)];
+            let is_single = kinds[0] != kinds[1];
+            assert!(is_single || command == "accept_rollback", "{command}");
+        }
+        for command in NAMES {
+            let activity = Activity::of_command(command, false, false);
+            assert!(!matches!(activity, Activity::Other), "{command}");
+        }
     }
 }

@@ -90,14 +90,14 @@ pub(super) fn exists(name: &str, is_get: bool) -> bool {
 
 /// Makes a page.
 pub(super) fn make(
-    kept: &mut WorkerState,
+    state: &mut WorkerState,
     facts: &Facts,
     name: &str,
     query: &Query,
     form_token: &str,
 ) -> Made {
-    let now = kept.now();
-    let made = kept.with(|store| {
+    let now = state.now();
+    let made = state.with(|store| {
         let mut visit = Visit {
             store,
             facts,
@@ -117,13 +117,13 @@ pub(super) fn make(
         let page = page(&mut visit)?;
         Ok(Made::Page(StatusCode::OK, page.framed(&facts.frame())))
     });
-    made.unwrap_or_else(|error| explain(kept, facts, &error))
+    made.unwrap_or_else(|error| explain(state, facts, &error))
 }
 
 /// Carries out the undo that a form confirms.
-pub(super) fn act(kept: &mut WorkerState, facts: &Facts, form: &Query) -> Made {
-    let now = kept.now();
-    let done = kept.with(|store| {
+pub(super) fn act(state: &mut WorkerState, facts: &Facts, form: &Query) -> Made {
+    let now = state.now();
+    let done = state.with(|store| {
         form.check(undo::CONFIRMED)?;
         let undo = UndoForm::parse(store, form, now)?;
         undo.carry_out(store, form, facts)
@@ -131,12 +131,12 @@ pub(super) fn act(kept: &mut WorkerState, facts: &Facts, form: &Query) -> Made {
     match done {
         Ok(Some(event)) => Made::Elsewhere(to_event(event)),
         Ok(None) => Made::Elsewhere("timeline".into()),
-        Err(error) => explain(kept, facts, &error),
+        Err(error) => explain(state, facts, &error),
     }
 }
 
 /// Makes the page that says what went wrong, without the secrets that somebody may have typed.
-fn explain(kept: &WorkerState, facts: &Facts, error: &Error) -> Made {
+fn explain(state: &WorkerState, facts: &Facts, error: &Error) -> Made {
     let status = match error.exit_code() {
         2 => StatusCode::BAD_REQUEST,
         4 => StatusCode::NOT_FOUND,
@@ -153,7 +153,7 @@ fn explain(kept: &WorkerState, facts: &Facts, error: &Error) -> Made {
         }
         error => error.hint(),
     };
-    let (what, hint) = (kept.redacted(error.to_string()), kept.redacted(hint));
+    let (what, hint) = (state.redacted(error.to_string()), state.redacted(hint));
     let page = Page {
         title: "This did not work".into(),
         part: "",

@@ -63,16 +63,16 @@ const FILES_FOR_ALL: &[FileForAll] = &[
 /// The server that answers requests.
 pub(super) struct UiServer {
     gate: Gate,
-    keeper: StoreWorker,
+    worker: StoreWorker,
     facts: Arc<Facts>,
     connections: Arc<Connections>,
 }
 
 impl UiServer {
-    pub(super) fn new(gate: Gate, keeper: StoreWorker, facts: Facts) -> Self {
+    pub(super) fn new(gate: Gate, worker: StoreWorker, facts: Facts) -> Self {
         Self {
             gate,
-            keeper,
+            worker,
             facts: Arc::new(facts),
             connections: Arc::new(Connections::new(platform::let_open(FILES))),
         }
@@ -138,8 +138,8 @@ impl UiServer {
         let facts = self.facts.clone();
         let token = self.gate.form_token().to_owned();
         let made = self
-            .keeper
-            .ask(move |kept| pages::make(kept, &facts, &page, &query, &token));
+            .worker
+            .ask(move |state| pages::make(state, &facts, &page, &query, &token));
         made.await.unwrap_or_else(failed)
     }
 
@@ -160,7 +160,9 @@ impl UiServer {
             ));
         }
         let facts = self.facts.clone();
-        let made = self.keeper.ask(move |kept| pages::act(kept, &facts, &form));
+        let made = self
+            .worker
+            .ask(move |state| pages::act(state, &facts, &form));
         Ok(made.await.unwrap_or_else(failed))
     }
 
@@ -242,11 +244,11 @@ fn redirect(to: &str) -> Response {
 fn file(page: String, kept_as: Option<String>) -> Response {
     let mut response = answer(StatusCode::OK, HTML, page);
     if let Some(name) = kept_as {
-        let kept = HeaderValue::try_from(format!("attachment; filename=\"{name}\""));
-        let kept = kept.expect("names of reports are ASCII without quotes");
+        let attachment = HeaderValue::try_from(format!("attachment; filename=\"{name}\""));
+        let attachment = attachment.expect("names of reports are ASCII without quotes");
         response
             .headers_mut()
-            .insert(header::CONTENT_DISPOSITION, kept);
+            .insert(header::CONTENT_DISPOSITION, attachment);
     }
     response
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use agekeep::error::{Error, Result, nearest};
-use agekeep::event::{Event, OWNER_COMMANDS, Outcome};
+use agekeep::event::{ADMINISTRATIVE_COMMANDS, Event, Outcome};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::command::NAMES;
 use agekeep::store::Store;
@@ -566,7 +566,10 @@ fn is_empty(filter: &Filter) -> bool {
 /// Returns a command's name as records spell it.
 fn command_name(text: &str) -> Result<String> {
     let name = text.replace('-', "_");
-    let known = NAMES.iter().chain(&OWNER_COMMANDS).chain(&["unknown"]);
+    let known = NAMES
+        .iter()
+        .chain(&ADMINISTRATIVE_COMMANDS)
+        .chain(&["unknown"]);
     if known.clone().any(|known| *known == name) {
         return Ok(name);
     }

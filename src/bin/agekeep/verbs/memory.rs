@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use agekeep::error::{Error, Result};
 use agekeep::memory_tool::command::Command;
@@ -32,6 +33,8 @@ pub(crate) trait MemoryVerb {
 }
 
 pub(crate) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
+    // What redaction needs is built while the store is opened.
+    drop(thread::Builder::new().spawn(agekeep::redact::prepare));
     let mut store = global.open()?;
     let mut context = global.context();
     context.base_sha256 = verb.base().base_sha256;

@@ -170,6 +170,9 @@ fn answer_waiting(
     }
     let mut too_long = None;
     let lines = iter::from_fn(|| {
+        if too_long.is_some() {
+            return None;
+        }
         let line = match first.take() {
             None if input.is_line_ready() => {
                 next_line(input, path, bytes_max).expect("a line that is ready is in memory")
@@ -184,7 +187,7 @@ fn answer_waiting(
             }
         }
     });
-    let lines = lines.fuse().take(LINES_MAX);
+    let lines = lines.take(LINES_MAX);
     jsonl::answer(store, lines, defaults, |reply| printer.answer(&reply));
     if let Some(max) = too_long {
         printer.answer(&jsonl::too_long(max));

@@ -25,15 +25,15 @@ type StoreLook = Option<Totals>;
 
 /// Looks at the store for a monitoring system.
 pub(super) struct StoreProbe {
-    keeper: StoreWorker,
+    worker: StoreWorker,
     last: Mutex<Option<StoreLook>>,
     is_looking: AtomicBool,
 }
 
 impl StoreProbe {
-    pub(super) fn new(keeper: StoreWorker) -> Arc<Self> {
+    pub(super) fn new(worker: StoreWorker) -> Arc<Self> {
         Arc::new(Self {
-            keeper,
+            worker,
             last: Mutex::default(),
             is_looking: AtomicBool::default(),
         })
@@ -45,7 +45,7 @@ impl StoreProbe {
         if !self.is_looking.swap(true, Ordering::Relaxed) {
             let probe = self.clone();
             let look = tokio::spawn(async move {
-                let looked = probe.keeper.ask(|kept| kept.probe(Store::totals)).await;
+                let looked = probe.worker.ask(|state| state.probe(Store::totals)).await;
                 *probe.last() = Some(looked.and_then(Result::ok));
                 probe.is_looking.store(false, Ordering::Relaxed);
             });
@@ -56,7 +56,7 @@ impl StoreProbe {
 
     /// Returns the number of calls that wait for their turn or their answer.
     pub(super) fn waiting(&self) -> usize {
-        *self.keeper.waiting().borrow()
+        *self.worker.waiting().borrow()
     }
 
     fn last(&self) -> MutexGuard<'_, Option<StoreLook>> {

@@ -1,7 +1,7 @@
 //! The timeline: who did what and when, newest first, by filter.
 
 use agekeep::error::{Error, Result};
-use agekeep::event::{OWNER_COMMANDS, Outcome};
+use agekeep::event::{ADMINISTRATIVE_COMMANDS, Outcome};
 use agekeep::memory_tool::command::NAMES;
 use agekeep::store::history::RecordStatus;
 use agekeep::store::log::{Entry, Filter};
@@ -87,7 +87,11 @@ fn outcome(text: &str) -> Result<Outcome> {
 }
 
 fn form(query: &Query) -> Markup {
-    let mut commands: Vec<&str> = NAMES.iter().chain(&OWNER_COMMANDS).copied().collect();
+    let mut commands: Vec<&str> = NAMES
+        .iter()
+        .chain(&ADMINISTRATIVE_COMMANDS)
+        .copied()
+        .collect();
     commands.sort_unstable();
     let outcomes: Vec<&str> = OUTCOMES.iter().map(|outcome| outcome.as_str()).collect();
     html! {
