@@ -1,5 +1,6 @@
-//! Precomputes values on a background thread: slow ones that need no later input.
+//! Work on other threads: slow values made ahead of time, and many items on every core.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -78,6 +79,40 @@ impl<T> Drop for Running<T> {
             let _ = thread.join();
         }
     }
+}
+
+/// Runs `act` on each item, on every core: a thread for so many items, at the most. Each thread gets
+/// its own value from `own`. Returns the results in the order of the items.
+pub(crate) fn on_every_core<T: Sync, R: Send, O, E: Send>(
+    items: &[T],
+    items_each: usize,
+    own: impl Fn() -> Result<O, E> + Sync,
+    act: impl Fn(&O, &T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(items.len() / items_each).max(1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let own = own()?;
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else {
+                return Ok(done);
+            };
+            done.push((at, act(&own, item)?));
+        }
+    };
+    let mut done = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work()?;
+        for other in others {
+            done.extend(other.join().expect("the work does not panic")?);
+        }
+        Ok(done)
+    })?;
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().map(|(_, done)| done).collect())
 }
 
 #[cfg(test)]

@@ -319,6 +319,12 @@ impl Error {
         }
     }
 
+    /// Makes the error of an invalid argument: what it is, and the fault in it.
+    pub fn invalid(what: &'static str, why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self::Invalid { what, why }
+    }
+
     /// Returns the process exit code, from the table in docs/troubleshooting.md.
     #[must_use]
     pub fn exit_code(&self) -> u8 {

@@ -367,6 +367,50 @@ pub(crate) struct CallerClaims {
     pub(crate) reason: Option<String>,
 }
 
+impl Event {
+    /// Makes the record of a command that has done nothing yet.
+    pub(crate) fn new(
+        command: &str,
+        context: &Context,
+        said: CallerClaims,
+        (number, parent, tree): (u64, Option<Digest>, ObjectId),
+        time: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            number,
+            parent,
+            tree,
+            time,
+            clock_behind_ms: None,
+            command: command.to_owned(),
+            outcome: Outcome::Ok,
+            error: None,
+            door: context.door.unwrap_or("library").to_owned(),
+            actor: said.actor,
+            session: said.session,
+            tool_use_id: said.tool_use_id,
+            client: said.client,
+            trace: said.trace,
+            reason: said.reason,
+            path: None,
+            new_path: None,
+            memories: Vec::new(),
+            rules: Some(crate::redact::VERSION),
+            redactions: Vec::new(),
+            at: Vec::new(),
+            undone: Vec::new(),
+            lost: None,
+            member: None,
+            hold: None,
+            receipt: None,
+            clock_accepted: false,
+            trial: false,
+            replica: None,
+            keys: None,
+        }
+    }
+}
+
 impl CallerClaims {
     /// Converts a context, adding what was stripped from it to `redactions`.
     pub(crate) fn of(
@@ -533,7 +577,7 @@ impl<'a> Message<'a> {
             return Err("its record is longer than any".into());
         }
         let plain = opener.keyring.open_record(self.armored).map_err(|fault| {
-            EventFault::Closed(match fault {
+            EventFault::Unreadable(match fault {
                 OpenFault::WrongKey => "its record is encrypted to another audit identity",
                 OpenFault::Damaged => "its record is damaged and cannot be decrypted",
             })
@@ -560,7 +604,7 @@ impl<'a> Message<'a> {
 #[derive(Debug)]
 pub(crate) enum EventFault {
     /// The record does not open.
-    Closed(&'static str),
+    Unreadable(&'static str),
     Damaged(&'static str),
     /// The record has an unknown format version.
     Unknown(u32),
@@ -577,7 +621,7 @@ impl EventFault {
     pub(crate) fn of(self, commit: ObjectId) -> Error {
         let what = format!("commit {commit}");
         match self {
-            Self::Closed(why) | Self::Damaged(why) => Error::damaged(what, why),
+            Self::Unreadable(why) | Self::Damaged(why) => Error::damaged(what, why),
             Self::Unknown(found) => Error::UnknownFormat {
                 what,
                 found: found.to_string(),

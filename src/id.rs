@@ -2,7 +2,40 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+/// Gives a type of bytes its form: lowercase hexadecimal digits, in texts and in JSON.
+macro_rules! hex_form {
+    ($name:ident, $digits:literal digits) => {
+        impl $name {
+            /// Parses the canonical form: lowercase hexadecimal digits.
+            #[must_use]
+            #[allow(unreachable_pub)] // of the types that are only used here
+            pub fn from_hex(text: &str) -> Option<Self> {
+                crate::id::hex_bytes(text).map(Self)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&crate::id::hex(&self.0))
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+                let fault = concat!("not ", $digits, " lowercase hexadecimal digits");
+                Self::from_hex(&text).ok_or_else(|| serde::de::Error::custom(fault))
+            }
+        }
+    };
+}
+pub(crate) use hex_form;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $bytes:literal bytes, $digits:literal digits) => {
@@ -10,38 +43,7 @@ macro_rules! id {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub(crate) [u8; $bytes]);
 
-        impl $name {
-            /// Generates an id from the operating system's random source.
-            pub(crate) fn random() -> Self {
-                Self(random())
-            }
-
-            /// Parses the canonical form: lowercase hexadecimal digits.
-            #[must_use]
-            pub fn from_hex(text: &str) -> Option<Self> {
-                hex_bytes(text).map(Self)
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-                Self::from_hex(&text)
-                    .ok_or_else(|| serde::de::Error::custom(concat!("not ", $digits, " lowercase hexadecimal digits")))
-            }
-        }
+        hex_form!($name, $digits digits);
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,43 +69,22 @@ id!(
     ReplicaId, 8 bytes, 16 digits
 );
 
-/// The SHA-1 name of a git object.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ObjectId(pub(crate) [u8; 20]);
+id!(
+    /// The SHA-1 name of a git object.
+    ObjectId, 20 bytes, 40 digits
+);
 
-impl ObjectId {
-    /// Parses 40 lowercase hexadecimal digits.
-    #[must_use]
-    pub fn from_hex(text: &str) -> Option<Self> {
-        hex_bytes(text).map(Self)
-    }
+macro_rules! random_id {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// Generates an id from the operating system's random source.
+            pub(crate) fn random() -> Self {
+                Self(random())
+            }
+        }
+    )*};
 }
-
-impl fmt::Display for ObjectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0))
-    }
-}
-
-impl fmt::Debug for ObjectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-impl Serialize for ObjectId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for ObjectId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        Self::from_hex(&text)
-            .ok_or_else(|| serde::de::Error::custom("not 40 lowercase hexadecimal digits"))
-    }
-}
+random_id!(StoreId, MemoryId, ReplicaId);
 
 /// Returns a token that nobody can guess: 256 random bits, as 64 hexadecimal digits.
 #[must_use]

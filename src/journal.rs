@@ -299,7 +299,7 @@ impl Journal {
     /// Tells whether somebody has written to it since the last refresh, or put another in its place.
     /// It needs no lock: a record that is still being written counts too, and whoever then takes the
     /// lock waits until it is durable.
-    pub(crate) fn has_news(&self) -> bool {
+    pub(crate) fn has_changed(&self) -> bool {
         let found = self.folder.inode(&self.name);
         if self.is_absent() {
             return found.is_some();
@@ -438,10 +438,7 @@ impl Journal {
     fn framed(&self, at: u64, record: &JournalRecord) -> Result<Vec<u8>> {
         let payload = record.encode();
         let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES + payload.len());
-        let too_much = || Error::Invalid {
-            what: "the command",
-            why: "it changes more than 512 MiB at once".into(),
-        };
+        let too_much = || Error::invalid("the command", "it changes more than 512 MiB at once");
         let length = u32::try_from(payload.len()).map_err(|_| too_much())?;
         if u64::from(length) > RECORD_BYTES_MAX {
             return Err(too_much());
@@ -700,7 +697,7 @@ mod tests {
             assert_eq!(opened_at(&folder, branch), (id(4), all.to_vec()));
             let mut mine = Journal::open_at(&folder, id(branch)).expect("opens");
             assert_eq!(mine.end, journal.end);
-            assert!(!mine.has_news());
+            assert!(!mine.has_changed());
             mine.refresh().expect("as before");
             assert_eq!(heads(&folder), [1, 2, 3, 4]);
         }
@@ -915,29 +912,29 @@ mod tests {
     fn news_is_what_another_wrote_or_put_in_its_place() {
         let (_temporary, folder, path) = place();
         let mut mine = Journal::start(&folder, id(0)).expect("starts");
-        assert!(!mine.has_news());
+        assert!(!mine.has_changed());
         mine.append(&record(1, 50)).expect("appends");
-        assert!(!mine.has_news());
+        assert!(!mine.has_changed());
         let mut theirs = Journal::open(&folder).expect("opens");
         let last = mine.end;
         theirs.append(&record(2, 50)).expect("appends");
-        assert!(mine.has_news());
+        assert!(mine.has_changed());
         mine.refresh().expect("refreshes");
-        assert!(!mine.has_news());
+        assert!(!mine.has_changed());
         let file = fs::OpenOptions::new().write(true).open(&path);
         let file = file.expect("opens");
         // The beginning of a record that is still being written.
         file.write_all_at(&[1], mine.end).expect("writes");
-        assert!(mine.has_news());
+        assert!(mine.has_changed());
         mine.refresh().expect("refreshes");
-        assert!(!mine.has_news());
+        assert!(!mine.has_changed());
         let first = theirs.last.1;
         file.write_all_at(&[!first[4]], last + 4).expect("writes");
-        assert!(mine.has_news(), "the last record was changed");
+        assert!(mine.has_changed(), "the last record was changed");
         file.write_all_at(&first, last).expect("writes");
-        assert!(!mine.has_news());
+        assert!(!mine.has_changed());
         let next = Journal::start(&folder, id(2)).expect("starts anew");
-        assert!(mine.has_news());
+        assert!(mine.has_changed());
         assert_ne!(next.inode(), mine.inode());
         assert_eq!(next.as_now().expect("copies").inode(), next.inode());
     }

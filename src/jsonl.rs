@@ -513,10 +513,10 @@ mod tests {
 
         #[test]
         fn no_escape_breaks_the_surrogate_mender(text in r#"(\\(u[0-9a-fA-F]{0,4}|.)|[a-zé"]){0,12}"#) {
-            let mended = without_lone_surrogates(&text);
+            let repaired = without_lone_surrogates(&text);
             let line = format!("\"{text}\"");
             if serde_json::from_str::<Value>(&line).is_ok() {
-                prop_assert_eq!(mended, text);
+                prop_assert_eq!(repaired, text);
             }
         }
     }

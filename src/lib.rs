@@ -8,14 +8,20 @@
 //! # The path of a write
 //!
 //! ```text
-//!  interfaces: command line · tool (JSON lines) · mcp · this library
-//!                       │
-//!  JSON ── memory_tool ─▶ Command ── store/plan ── path ──▶ MemoryPath
-//!                                       └── redact ─▶ Redacted ── seal ─▶ Sealed ── store/commit
-//!                                                                                       │
-//!                                       journal (one fdatasync) ◀───────────────────────┤
-//!                                       objects, keyring, ref, caches ◀─────────────────┘
-//!                                       a full journal ─▶ a pack; small packs are merged
+//!  command line · tool (JSON lines) · mcp · this library
+//!   │ Command, Context                                                       memory_tool, event
+//!   ▼
+//!  execute: begin_commands ─ lock, what others wrote, the pin                store, store/recovery
+//!   │       check_role, quotas                                               store/signers, store/quota
+//!   ▼
+//!  plan: path ─▶ MemoryPath, redact ─▶ Redacted                              store/plan, crates/redact
+//!   ▼
+//!  commit: seal ─▶ Sealed, event, trees, signature ─▶ PendingCommit          store/commit
+//!   ▼
+//!  enqueue: append ─ one record, one fdatasync: the commit point             store/batch, journal
+//!   ▼
+//!  place_batch: keys, objects, the ref, caches                               store/batch, repository
+//!           a full journal ─▶ a pack; small packs are merged                 store/journal_checkpoint
 //! ```
 //!
 //! `MemoryPath`, `Redacted` and `Sealed` are types that only their own module makes, so plaintext

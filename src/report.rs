@@ -180,10 +180,12 @@ pub fn make(
     verified: &verify::Report,
     context: &Context,
 ) -> Result<AuditReport> {
-    survey(store, |survey| gather(survey, period, verified, context))
+    survey(store, |survey| {
+        build_report(survey, period, verified, context)
+    })
 }
 
-fn gather(
+fn build_report(
     survey: &mut StoreSurvey<'_>,
     period: &Period,
     verified: &verify::Report,
@@ -191,10 +193,10 @@ fn gather(
 ) -> Result<AuditReport> {
     let now = survey.now()?;
     if period.since > now {
-        return Err(Error::Invalid {
-            what: "the period",
-            why: format!("it begins in the future: now it is {}", period::shown(now)),
-        });
+        return Err(Error::invalid(
+            "the period",
+            format!("it begins in the future: now it is {}", period::shown(now)),
+        ));
     }
     let end = survey.end()?;
     let tally = survey.fold(|| Tally::of(period), Tally::add)?;

@@ -49,9 +49,9 @@ use self::config::{StoreConfig, require_reader};
 use self::erase::unreadable::finish_pending_erasures;
 use self::journal_checkpoint::Packing;
 use self::keyring_location::check_keyring;
-use self::plan::{TextAhead, plan};
+use self::plan::{PrecomputedText, plan};
 use self::quota::plan_too_many;
-use self::recovery::replay::settle_catalog;
+use self::recovery::replay::check_catalog;
 use self::recovery::{catch_up, refresh_for_commands};
 use self::rollback_check::pin_head;
 use self::signers::check_role;
@@ -257,7 +257,7 @@ impl Store {
         clean_up_after_reboot(&repository, &mut journal)?;
         let cache = keyring.cache_name(Name::CATALOG, Name::AUDITORS_CATALOG);
         let times = keyring.cache_name(Name::TIMELINE, Name::AUDITORS_TIMELINE);
-        let refold = recovery::rebuild_state(root, id, &keys.identity, keyring_said.as_deref());
+        let rebuild = recovery::rebuild_state(root, id, &keys.identity, keyring_said.as_deref());
         let state = State {
             id,
             config,
@@ -270,7 +270,7 @@ impl Store {
         };
         let ledger = Ledger {
             signing_key: keys.signing_key,
-            catalog_file: CatalogFile::new(root, cache, id).with_rebuild(refold),
+            catalog_file: CatalogFile::new(root, cache, id).with_rebuild(rebuild),
             timeline_file: TimelineFile::new(root, times, id),
             root: root.clone(),
             repository,
@@ -311,7 +311,7 @@ impl Store {
         let answer = execute_one(self, command, context, None);
         self.ledger.defers = false;
         // The catalog was checked before the command was recorded.
-        drop(settle_catalog(self));
+        drop(check_catalog(self));
         drop(lock);
         answer
     }
@@ -470,13 +470,13 @@ fn execute_one(
     store: &mut Store,
     command: &Command,
     context: &Context,
-    ahead: Option<&TextAhead>,
+    precomputed: Option<&PrecomputedText>,
 ) -> Result<Answer> {
     at_one_time(store, |store| {
         check_role(store, command.name())?;
         let plan = match plan_too_many(store, context)? {
             Some(refused) => refused,
-            None => plan(store, command, context, ahead)?,
+            None => plan(store, command, context, precomputed)?,
         };
         commit(store, plan, command.name(), context)
     })

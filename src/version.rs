@@ -49,7 +49,7 @@ pub(crate) struct VersionAddress<'a> {
 /// The reasons why a version does not open.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum VersionFault {
-    Closed(OpenFault),
+    Unreadable(OpenFault),
     /// The header has an unknown format version.
     Unknown(u32),
     /// The header is invalid, or the text is not UTF-8.
@@ -69,7 +69,7 @@ impl VersionFault {
                     found: found.to_string(),
                 };
             }
-            Self::Closed(_) => "it does not open with its key",
+            Self::Unreadable(_) => "it does not open with its key",
             Self::Malformed => "its header does not parse",
             Self::Misplaced => "its header belongs to another memory, path or version",
         };
@@ -118,7 +118,7 @@ pub(crate) fn open(
     place: &VersionAddress<'_>,
     sealed: &Sealed,
 ) -> Result<Text, VersionFault> {
-    let plain = SealKey::open_with_any(keys, sealed).map_err(VersionFault::Closed)?;
+    let plain = SealKey::open_with_any(keys, sealed).map_err(VersionFault::Unreadable)?;
     read(&plain, place)
 }
 

@@ -427,6 +427,91 @@ fn no_two_types_of_a_crate_have_one_name() {
     assert!(seen.len() > 500, "{}", seen.len());
 }
 
+/// Words that were given up for the field's: they come back neither as a name nor as a file.
+#[test]
+fn words_that_nobody_would_guess_stay_away() {
+    const GIVEN_UP: [&str; 16] = [
+        "foresee",
+        "foreseen",
+        "has_news",
+        "living",
+        "Living",
+        "settle_catalog",
+        "refold",
+        "on_ground",
+        "mended",
+        "MENDED",
+        "record_head",
+        "record_plainly",
+        "OWNER_COMMANDS",
+        "pinning",
+        "sealing",
+        "keeper",
+    ];
+    let mut faults = Vec::new();
+    for (path, code) in sources() {
+        for (number, line) in code.lines().enumerate() {
+            let code = line.split("//").next().expect("a line");
+            let outside = code.split('"').step_by(2);
+            let mut words =
+                outside.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'));
+            if let Some(word) = words.find(|word| GIVEN_UP.contains(word)) {
+                faults.push(format!("{path}:{}: {word}", number + 1));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Comments on items say what an item is or does: at most one in fifty begins with a clause.
+#[test]
+fn few_comments_on_items_begin_with_a_clause() {
+    const CLAUSES: [&str; 6] = ["What", "Whether", "Where", "Who", "One", "Those"];
+    let (mut all, mut clauses) = (0, 0);
+    for (path, _) in sources() {
+        let mut is_inside = false;
+        let text = fs::read_to_string(root().join(path)).expect("a file");
+        for line in text.lines() {
+            let comment = line.trim_start().strip_prefix("/// ");
+            if let Some(text) = comment.filter(|_| !is_inside) {
+                all += 1;
+                let first = text.split(|c: char| !c.is_alphanumeric()).next();
+                clauses += usize::from(first.is_some_and(|word| CLAUSES.contains(&word)));
+            }
+            is_inside = line.trim_start().starts_with("///");
+        }
+    }
+    assert!(all > 5_000, "{all}");
+    assert!(clauses * 50 <= all, "{clauses} of {all}");
+}
+
+/// A thing stands in one file that is neither a scrap nor a book. Tests do not count.
+#[test]
+fn files_have_some_length() {
+    /// Lists of modules, and files that own a foreign crate or a build step.
+    const SHORT: [&str; 8] = [
+        "src/state.rs",
+        "src/crypto.rs",
+        "src/memory_tool.rs",
+        "src/crypto/base64.rs",
+        "src/bin/agekeep/main.rs",
+        "src/bin/agekeep/verbs.rs",
+        "crates/redact/src/rules.rs",
+        "crates/redact/src/notes/hash.rs",
+    ];
+    let mut faults = Vec::new();
+    for (path, _) in sources() {
+        let text = fs::read_to_string(root().join(&path)).expect("a file");
+        let code = text.split("#[cfg(test)]\nmod tests {").next();
+        let lines = code.expect("a file").lines().count();
+        let is_short = lines < 40 && !SHORT.contains(&path.as_str()) && !is_for_tests(&path);
+        if is_short || lines > 800 {
+            faults.push(format!("{path}: {lines} lines"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 #[test]
 fn a_library_alone_brings_no_crate_of_the_program() {
     let tree = Command::new(env!("CARGO"))

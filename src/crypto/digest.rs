@@ -3,10 +3,9 @@
 use std::fmt;
 
 use hmac::{Hmac, Mac};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::Digest as _;
 
-use crate::id::{hex, hex_bytes};
+use crate::id::hex_form;
 
 /// A SHA-256 digest (FIPS 180-4); shown as 64 lowercase hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,12 +30,6 @@ impl Digest {
     /// Starts a digest over pieces that arrive one by one.
     pub(crate) fn begin() -> Hasher {
         Hasher(sha2::Sha256::new())
-    }
-
-    /// Parses 64 lowercase hexadecimal digits.
-    #[must_use]
-    pub fn from_hex(text: &str) -> Option<Self> {
-        hex_bytes(text).map(Self)
     }
 }
 
@@ -63,28 +56,10 @@ pub(crate) fn keyed(key: &[u8], pieces: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0))
-    }
-}
+hex_form!(Digest, 64 digits);
 
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sha256:{self}")
-    }
-}
-
-impl Serialize for Digest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Digest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        Self::from_hex(&text)
-            .ok_or_else(|| serde::de::Error::custom("not 64 lowercase hexadecimal digits"))
     }
 }

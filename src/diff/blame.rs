@@ -91,7 +91,7 @@ impl BlameTracker {
 
     /// Attributes seemingly new lines to another earlier version that has them. After a merge, the
     /// lines that an undo brought back may come from any version it undid.
-    pub(crate) fn claim(&mut self, earlier: Earlier) {
+    pub(crate) fn attribute(&mut self, earlier: Earlier) {
         let lines = bare_lines(self.text.as_str());
         let known = |origin: &u32| Some(*origin).filter(|origin| *origin != self.version);
         let mut origins: Vec<Option<u32>> = self.origins.iter().map(known).collect();

@@ -26,10 +26,10 @@ pub fn wire(line: &[u8]) {
         }
     }
     if let Ok(text) = std::str::from_utf8(line) {
-        let mended = without_lone_surrogates(text);
-        assert_eq!(without_lone_surrogates(&mended), mended, "not mended");
+        let repaired = without_lone_surrogates(text);
+        assert_eq!(without_lone_surrogates(&repaired), repaired, "not mended");
         if serde_json::from_str::<Value>(text).is_ok() {
-            assert_eq!(mended, text, "mended what was whole");
+            assert_eq!(repaired, text, "mended what was whole");
         }
     }
 }

@@ -475,10 +475,10 @@ impl Table {
     pub(super) fn check_room(&self, more: usize) -> Result<()> {
         self.check_writable()?;
         if self.next_slot() as usize + more > KEY_ENTRIES_MAX as usize {
-            return Err(Error::Invalid {
-                what: "the keyring",
-                why: format!("it has no room for more than {KEY_ENTRIES_MAX} keys"),
-            });
+            return Err(Error::invalid(
+                "the keyring",
+                format!("it has no room for more than {KEY_ENTRIES_MAX} keys"),
+            ));
         }
         Ok(())
     }

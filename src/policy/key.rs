@@ -102,9 +102,8 @@ impl PolicyKey {
     /// [`Error::Invalid`] names the most similar keys, or all keys.
     pub fn parse(text: &str) -> Result<Self> {
         let found = Self::all().find(|key| key.to_string() == text);
-        found.ok_or_else(|| Error::Invalid {
-            what: "the key",
-            why: no_key(&crate::event::bounded(text, SHOWN_MAX)),
+        found.ok_or_else(|| {
+            Error::invalid("the key", no_key(&crate::event::bounded(text, SHOWN_MAX)))
         })
     }
 }

@@ -79,10 +79,7 @@ impl Period {
 }
 
 fn invalid(why: String) -> Error {
-    Error::Invalid {
-        what: "the period",
-        why,
-    }
+    Error::invalid("the period", why)
 }
 
 /// Formats a time for people.

@@ -155,7 +155,7 @@ struct NamedOutcomes {
 
 /// A memory that lives.
 #[derive(Default)]
-struct Living {
+struct LiveMemory {
     path: Option<MemoryPath>,
     bytes: u64,
     reads: u64,
@@ -178,7 +178,7 @@ pub(super) struct Tally {
     actors: NamedOutcomes,
     signers: NamedOutcomes,
     redactions: BTreeMap<String, (u64, u64)>,
-    living: HashMap<MemoryId, Living>,
+    live: HashMap<MemoryId, LiveMemory>,
     bytes: u64,
     nameless: HashSet<MemoryId>,
     /// The days of the period on which a sweep ran.
@@ -205,7 +205,7 @@ impl Tally {
             actors: NamedOutcomes::default(),
             signers: NamedOutcomes::default(),
             redactions: BTreeMap::new(),
-            living: HashMap::new(),
+            live: HashMap::new(),
             bytes: 0,
             nameless: HashSet::new(),
             swept: BTreeSet::new(),
@@ -236,7 +236,7 @@ impl Tally {
             self.live_on(part, counts);
         }
         if let Some(bucket) = self.buckets.get_mut(self.at) {
-            (bucket.memories, bucket.bytes) = (self.living.len() as u64, self.bytes);
+            (bucket.memories, bucket.bytes) = (self.live.len() as u64, self.bytes);
         }
     }
 
@@ -281,7 +281,7 @@ impl Tally {
     fn step_to(&mut self, time: DateTime<Utc>) {
         let known = self.buckets.partition_point(|bucket| bucket.since <= time);
         let to = known.saturating_sub(1).max(self.at);
-        let lives = (self.living.len() as u64, self.bytes);
+        let lives = (self.live.len() as u64, self.bytes);
         for bucket in self.buckets.iter_mut().take(to + 1).skip(self.at) {
             (bucket.memories, bucket.bytes) = lives;
         }
@@ -295,17 +295,17 @@ impl Tally {
         }
         match part.change {
             change if change.writes() => {
-                let living = self.living.entry(id).or_default();
-                self.bytes = self.bytes - living.bytes + part.of.bytes;
-                (living.path, living.bytes) = (part.of.path, part.of.bytes);
+                let live = self.live.entry(id).or_default();
+                self.bytes = self.bytes - live.bytes + part.of.bytes;
+                (live.path, live.bytes) = (part.of.path, part.of.bytes);
             }
             change if change.removes() || matches!(change, Change::Mark | Change::Erase) => {
-                let gone = self.living.remove(&id);
+                let gone = self.live.remove(&id);
                 self.bytes -= gone.map_or(0, |gone| gone.bytes);
             }
             Change::Read if counts => {
-                if let Some(living) = self.living.get_mut(&id) {
-                    living.reads += 1;
+                if let Some(live) = self.live.get_mut(&id) {
+                    live.reads += 1;
                 }
             }
             _ => {}
@@ -327,7 +327,7 @@ impl Tally {
     }
 
     pub(super) fn into_activity(mut self) -> Activity {
-        let lives = (self.living.len() as u64, self.bytes);
+        let lives = (self.live.len() as u64, self.bytes);
         for bucket in self.buckets.iter_mut().skip(self.at) {
             (bucket.memories, bucket.bytes) = lives;
         }
@@ -354,18 +354,18 @@ impl Tally {
             signers,
             other_signers,
             redactions,
-            reads: reads(self.living),
+            reads: reads(self.live),
         }
     }
 }
 
-fn reads(living: HashMap<MemoryId, Living>) -> Reads {
-    let memories = living.len() as u64;
-    let all = living.into_iter().map(|(memory, living)| ReadCount {
+fn reads(live: HashMap<MemoryId, LiveMemory>) -> Reads {
+    let memories = live.len() as u64;
+    let all = live.into_iter().map(|(memory, live)| ReadCount {
         memory,
-        path: living.path.map(|path| path.as_str().to_owned()),
-        reads: living.reads,
-        bytes: living.bytes,
+        path: live.path.map(|path| path.as_str().to_owned()),
+        reads: live.reads,
+        bytes: live.bytes,
     });
     let (mut most, mut never): (Vec<_>, Vec<_>) = all.partition(|count| count.reads > 0);
     let read = most.len() as u64;

@@ -431,13 +431,12 @@ impl Timeline {
                 last[touched.memory as usize] = None;
             }
         }
-        let living = last.into_iter().flatten();
-        living
-            .map(|(event, touched)| {
-                let version = self.version(event, touched);
-                (version.id, version)
-            })
-            .collect()
+        let live = last.into_iter().flatten();
+        live.map(|(event, touched)| {
+            let version = self.version(event, touched);
+            (version.id, version)
+        })
+        .collect()
     }
 
     fn version(&self, event: u64, touched: &TimelineChange) -> Version {

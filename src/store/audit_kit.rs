@@ -57,10 +57,10 @@ fn find_auditor(state: &State, name: &str) -> Result<Member> {
     let mut members = state.config.members.iter();
     match members.find(|member| member.name == name) {
         Some(member) if member.role == Role::Auditor => Ok(member.clone()),
-        Some(_) => Err(Error::Invalid {
-            what: "the auditor's name",
-            why: format!("{name} is a reader, who opens texts too and needs all keys for that"),
-        }),
+        Some(_) => Err(Error::invalid(
+            "the auditor's name",
+            format!("{name} is a reader, who opens texts too and needs all keys for that"),
+        )),
         None => Err(Error::Membership(MembershipFault::Nobody {
             name: Some(name.to_owned()),
         })),

@@ -23,8 +23,8 @@ use crate::state::catalog::{Catalog, Step};
 use crate::store::answer::Answer;
 use crate::store::journal_checkpoint::checkpoint_if_due;
 use crate::store::pin::SeenMoment;
-use crate::store::plan::{TextAhead, given_text};
-use crate::store::recovery::replay::{renew_catalog_file, settle_catalog};
+use crate::store::plan::{PrecomputedText, given_text};
+use crate::store::recovery::replay::{check_catalog, renew_catalog_file};
 use crate::store::timeline::follow_in_timeline;
 use crate::store::{Ledger, Store, begin_commands, execute_one, redactor};
 
@@ -76,12 +76,12 @@ impl Batch {
 }
 
 /// A command and what its caller says of it.
-type Call = (Command, Context);
+type CommandCall = (Command, Context);
 
 /// See [`Store::execute_all`].
 pub(super) fn execute_all(
     store: &mut Store,
-    calls: impl IntoIterator<Item = Call>,
+    calls: impl IntoIterator<Item = CommandCall>,
     mut answered: impl FnMut(Result<Answer>),
 ) {
     let mut calls = calls.into_iter();
@@ -101,8 +101,8 @@ pub(super) fn execute_all(
 /// Stops after a command that could not be recorded. Returns false once no call is left.
 fn execute_together(
     store: &mut Store,
-    waiting: &mut VecDeque<Call>,
-    calls: &mut impl Iterator<Item = Call>,
+    waiting: &mut VecDeque<CommandCall>,
+    calls: &mut impl Iterator<Item = CommandCall>,
     answered: &mut impl FnMut(Result<Answer>),
 ) -> bool {
     let lock = match begin_commands(store) {
@@ -152,7 +152,7 @@ fn execute_together(
     drop(place_batch(store, recorded));
     store.ledger.defers = false;
     // The catalog was checked before each command was recorded.
-    drop(settle_catalog(store));
+    drop(check_catalog(store));
     drop(lock);
     is_left
 }
@@ -161,11 +161,11 @@ fn execute_together(
 /// Returns false if no more may join them; then calls may be left.
 fn execute_waiting(
     store: &mut Store,
-    waiting: &mut VecDeque<Call>,
+    waiting: &mut VecDeque<CommandCall>,
     answers: &mut Vec<Result<Answer>>,
 ) -> bool {
-    let ahead = |call: &Call| TextAhead::of(&store.state, &call.0);
-    let texts: Vec<Option<TextAhead>> = waiting.iter().map(ahead).collect();
+    let precomputed = |call: &CommandCall| PrecomputedText::of(&store.state, &call.0);
+    let texts: Vec<Option<PrecomputedText>> = waiting.iter().map(precomputed).collect();
     let behind = waiting.iter().skip(1).map(|call| text_bytes(&call.0));
     let threads = match behind.sum() {
         0..SHARED_BYTES_MIN => 0,

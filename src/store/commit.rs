@@ -14,7 +14,7 @@ use crate::event::{
 use crate::id::{MemoryId, ObjectId};
 use crate::journal::KeyEntry;
 use crate::keyring::NewMemory;
-use crate::redact::{self, Redacted};
+use crate::redact::Redacted;
 use crate::repository::object::{Object, add_signature, encode_commit};
 use crate::state::catalog::Step;
 use crate::store::answer::{Answer, MemoryMeta, Meta, Refusal};
@@ -52,10 +52,10 @@ pub(super) fn time_of(clock: &Clock) -> Result<DateTime<Utc>> {
     if (1970..=9999).contains(&time.year()) {
         return Ok(time);
     }
-    Err(Error::Invalid {
-        what: "the clock",
-        why: format!("it says {time}, which is outside the years 1970 to 9999"),
-    })
+    Err(Error::invalid(
+        "the clock",
+        format!("it says {time}, which is outside the years 1970 to 9999"),
+    ))
 }
 
 /// The objects, keys and record entries that sealing a plan produces.
@@ -193,41 +193,16 @@ pub(super) fn event(
         .times
         .last
         .map_or(0, |last| (last - time).num_milliseconds());
+    let tree = store.ledger.trees.root_id();
+    let place = (
+        store.state.catalog.events,
+        Some(store.ledger.chain),
+        tree.expect("loaded with the catalog"),
+    );
     Ok(Event {
-        number: store.state.catalog.events,
-        parent: Some(store.ledger.chain),
-        tree: store
-            .ledger
-            .trees
-            .root_id()
-            .expect("loaded with the catalog"),
-        time,
         clock_behind_ms: u64::try_from(behind).ok().filter(|behind| *behind > 0),
-        command: command.to_owned(),
-        outcome: Outcome::Ok,
-        error: None,
-        door: context.door.unwrap_or("library").to_owned(),
-        actor: said.actor,
-        session: said.session,
-        tool_use_id: said.tool_use_id,
-        client: said.client,
-        trace: said.trace,
-        reason: said.reason,
-        path: None,
-        new_path: None,
-        memories: Vec::new(),
-        rules: Some(redact::VERSION),
-        redactions: Vec::new(),
-        at: Vec::new(),
-        undone: Vec::new(),
-        lost: None,
-        member: None,
-        hold: None,
-        receipt: None,
-        clock_accepted: false,
-        trial: false,
         replica: store.ledger.keyring.replica(),
-        keys: None,
+        ..Event::new(command, context, said, place, time)
     })
 }
 

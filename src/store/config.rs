@@ -237,7 +237,7 @@ pub(super) fn check_clear_name(store: &Store, what: &'static str, name: &str) ->
         return Ok(());
     }
     let why = format!("it contains what looks like a secret: {said}");
-    Err(Error::Invalid { what, why })
+    Err(Error::invalid(what, why))
 }
 
 /// Refuses an auditor, for operations that only readers may do.
@@ -268,10 +268,10 @@ pub(super) fn check_texts(policy: &Policy, redactor: &Redactor) -> Result<()> {
     for (key, text) in policy.texts() {
         let (said, _) = redactor.line(&text);
         if said != text {
-            return Err(Error::Invalid {
-                what: "the policy",
-                why: format!("`{key}` contains what looks like a secret: {said}"),
-            });
+            return Err(Error::invalid(
+                "the policy",
+                format!("`{key}` contains what looks like a secret: {said}"),
+            ));
         }
     }
     Ok(())

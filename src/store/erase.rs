@@ -481,9 +481,11 @@ fn redacted_text(
     check_not_held(store, std::iter::once((id, Some(&memory.path))))?;
     let text = text_of(&mut store.ledger, &memory)?;
     let redacted = redactor(store)?.replace_all(memory.path.as_str(), &text);
-    let redacted = redacted.map_err(|_| Error::Invalid {
-        what: "so large a text",
-        why: "scanning it for secrets would take too long; erase it whole instead".into(),
+    let redacted = redacted.map_err(|_| {
+        Error::invalid(
+            "so large a text",
+            "scanning it for secrets would take too long; erase it whole instead",
+        )
     })?;
     if redacted.kinds().is_empty() && !ever_held_a_secret(store, &memory)? {
         return Err(Error::NotThere {

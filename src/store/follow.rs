@@ -21,9 +21,11 @@ pub(super) fn parse_cursor(store: &mut Store, text: &str) -> Result<u64> {
         let later = commits_since(&store.ledger, Some(commit))?;
         later.and_then(|later| newest.checked_sub(later.len() as u64))
     } else {
-        let number: u64 = number(text).ok_or_else(|| Error::Invalid {
-            what: "the cursor",
-            why: "it is an event number, or a commit of 40 hexadecimal digits".into(),
+        let number: u64 = number(text).ok_or_else(|| {
+            Error::invalid(
+                "the cursor",
+                "it is an event number, or a commit of 40 hexadecimal digits",
+            )
         })?;
         (number <= newest).then_some(number)
     };
@@ -97,12 +99,12 @@ fn open(store: &Store, moment: Moment) -> Result<Entry> {
 }
 
 /// See [`Store::has_news`].
-pub(super) fn has_news(store: &Store) -> bool {
+pub(super) fn has_changed(store: &Store) -> bool {
     let (journal, root) = (&store.ledger.journal, &store.ledger.root);
     // Only `git fetch` brings events to a store without a journal.
     let is_fetched = || {
         let head = store.ledger.repository.head();
         journal.is_absent() && head.is_ok_and(|head| head != Some(journal.head()))
     };
-    journal.has_news() || is_fetched() || !root.is_at_its_path()
+    journal.has_changed() || is_fetched() || !root.is_at_its_path()
 }

@@ -107,8 +107,8 @@ impl Store {
     /// Tells whether anything may have been recorded since this process last read the store. It
     /// takes no lock, so that it can be asked many times a second.
     #[must_use]
-    pub fn has_news(&self) -> bool {
-        follow::has_news(self)
+    pub fn has_changed(&self) -> bool {
+        follow::has_changed(self)
     }
 
     /// Returns the store's permanent id and its newest event known to this process.

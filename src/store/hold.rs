@@ -22,10 +22,10 @@ use crate::store::{State, Store, lock, redactor};
 /// See [`Store::hold`].
 pub(super) fn hold(store: &mut Store, what: &str, context: &Context) -> Result<Meta> {
     if context.reason.as_deref().is_none_or(str::is_empty) {
-        return Err(Error::Invalid {
-            what: "a hold without a reason",
-            why: "give --reason: who asked for the hold, and why".into(),
-        });
+        return Err(Error::invalid(
+            "a hold without a reason",
+            "give --reason: who asked for the hold, and why",
+        ));
     }
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
@@ -115,10 +115,10 @@ fn hold_target(store: &Store, what: &str) -> Result<(HoldOn, Option<PathRef>)> {
         check_glob(what).map_err(|why| Error::Policy { line: None, why })?;
         let (said, found) = redactor(store)?.line(what);
         if !found.is_empty() {
-            return Err(Error::Invalid {
-                what: "the glob",
-                why: format!("it holds what looks like a secret: {said}"),
-            });
+            return Err(Error::invalid(
+                "the glob",
+                format!("it holds what looks like a secret: {said}"),
+            ));
         }
         return Ok((HoldOn::Glob(what.to_owned()), None));
     }

@@ -8,7 +8,7 @@ use crate::crypto::recipients::{self, Member, Role};
 use crate::crypto::sign::Signers;
 use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, Result};
-use crate::event::{CallerClaims, Context, Event, INIT_COMMAND, Outcome};
+use crate::event::{CallerClaims, Context, Event, INIT_COMMAND};
 use crate::id::{ObjectId, StoreId};
 use crate::journal::{self, Journal};
 use crate::keyring::{self, Keyring};
@@ -91,10 +91,10 @@ fn check_apart(root: &Path, policy: &Policy) -> Result<()> {
     };
     let root = disk::absolute(root)?;
     if Path::new(folder).starts_with(&root) || root.starts_with(folder) {
-        return Err(Error::Invalid {
-            what: "the keyring's folder",
-            why: "it is in the store's folder, or the store in it".into(),
-        });
+        return Err(Error::invalid(
+            "the keyring's folder",
+            "it is in the store's folder, or the store in it",
+        ));
     }
     Ok(())
 }
@@ -324,36 +324,11 @@ fn first_event(
     let redactor = Redactor::of_policy(&policy.redaction)?;
     let mut redactions = Vec::new();
     let said = CallerClaims::of(context, &redactor, &mut redactions);
+    let place = (0, None, tree);
+    let event = Event::new(INIT_COMMAND, context, said, place, time_of(clock)?);
     Ok(Event {
-        number: 0,
-        parent: None,
-        tree,
-        time: time_of(clock)?,
-        clock_behind_ms: None,
-        command: INIT_COMMAND.into(),
-        outcome: Outcome::Ok,
-        error: None,
-        door: context.door.unwrap_or("library").into(),
-        actor: said.actor,
-        session: said.session,
-        tool_use_id: said.tool_use_id,
-        client: said.client,
-        trace: said.trace,
-        reason: said.reason,
-        path: None,
-        new_path: None,
-        memories: Vec::new(),
-        rules: Some(redact::VERSION),
         redactions,
-        at: Vec::new(),
-        undone: Vec::new(),
-        lost: None,
-        member: None,
-        hold: None,
-        receipt: None,
-        clock_accepted: false,
         trial,
-        replica: None,
-        keys: None,
+        ..event
     })
 }

@@ -142,10 +142,7 @@ pub(super) fn parse_path(state: &State, text: &str) -> Result<MemoryPath> {
         PathFault::Forbidden(_) => Error::DeniedPath {
             why: "it holds a character that no path may",
         },
-        PathFault::TooLong(why) => Error::Invalid {
-            what: "the path",
-            why,
-        },
+        PathFault::TooLong(why) => Error::invalid("the path", why),
     })
 }
 

@@ -47,10 +47,7 @@ impl Store {
         recipient: &Recipient,
         context: &Context,
     ) -> Result<Meta> {
-        recipients::check_name(name).map_err(|why| Error::Invalid {
-            what: "the name",
-            why: why.into(),
-        })?;
+        recipients::check_name(name).map_err(|why| Error::invalid("the name", why))?;
         let lock = lock(&mut self.ledger)?;
         refresh(self)?;
         check_clear_name(self, "the name", name)?;

@@ -144,16 +144,16 @@ struct PlanInput<'a> {
     base: Option<Digest>,
     /// The path as the caller wrote it, for answers.
     shown: &'a str,
-    ahead: Option<&'a TextAhead>,
+    precomputed: Option<&'a PrecomputedText>,
 }
 
 /// The text that a command gives, redacted before its turn comes, if a thread had time for it.
-pub(super) struct TextAhead {
+pub(super) struct PrecomputedText {
     path: MemoryPath,
     redacted: OnceLock<std::result::Result<Redacted, Withheld>>,
 }
 
-impl TextAhead {
+impl PrecomputedText {
     /// Returns `None` for a command whose text is not written as it was given, or not at all.
     pub(super) fn of(state: &State, command: &Command) -> Option<Self> {
         let fits = |text: &Text| text.len() <= state.config.policy.limits.memory_bytes;
@@ -191,14 +191,14 @@ pub(super) fn given_text(command: &Command) -> Option<&Text> {
     }
 }
 
-/// Plans a command. A refusal is a plan as well. `ahead` is the text that this command gives.
+/// Plans a command. A refusal is a plan as well. `precomputed` is the text that this command gives, redacted before.
 pub(super) fn plan(
     store: &mut Store,
     command: &Command,
     context: &Context,
-    ahead: Option<&TextAhead>,
+    precomputed: Option<&PrecomputedText>,
 ) -> Result<Plan> {
-    let drafted = draft(store, command, context.base_sha256, ahead);
+    let drafted = draft(store, command, context.base_sha256, precomputed);
     let with_room = drafted.and_then(|plan| match no_room_for(&store.state, &plan.steps) {
         Some(text) => refuse(Refusal::Limit, text),
         None => Ok(plan),
@@ -214,9 +214,13 @@ fn draft(
     store: &mut Store,
     command: &Command,
     base: Option<Digest>,
-    ahead: Option<&TextAhead>,
+    precomputed: Option<&PrecomputedText>,
 ) -> Drafted {
-    let call = |shown| PlanInput { base, shown, ahead };
+    let call = |shown| PlanInput {
+        base,
+        shown,
+        precomputed,
+    };
     match command {
         Command::View { path, range } => view(store, &call(path), *range),
         Command::Create { path, file_text } => create(store, &call(path), file_text),
@@ -325,11 +329,11 @@ fn redacted(
     path: &MemoryPath,
     shown: &str,
     text: &Text,
-    ahead: Option<&TextAhead>,
+    precomputed: Option<&PrecomputedText>,
 ) -> std::result::Result<Redacted, PlanFault> {
     let redactor = redactor(store)?;
-    let redacted = match ahead.filter(|ahead| ahead.path == *path) {
-        Some(ahead) => ahead.redacted(redactor, text).clone(),
+    let redacted = match precomputed.filter(|precomputed| precomputed.path == *path) {
+        Some(precomputed) => precomputed.redacted(redactor, text).clone(),
         None => redactor.redact(path.as_str(), text),
     };
     let withheld = match redacted {

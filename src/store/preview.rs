@@ -39,16 +39,16 @@ pub enum TextComparison {
     /// The kept text differs, and has this SHA-256.
     Other(Digest),
     /// A file is there and does not open.
-    Closed(Error),
+    Unreadable(Error),
 }
 
 /// See [`Store::preview`].
 pub(super) fn preview(store: &mut Store, command: &Command, context: &Context) -> Result<Preview> {
     if matches!(command, Command::View { .. } | Command::Read { .. }) {
-        return Err(Error::Invalid {
-            what: "a command that shows what is kept",
-            why: "whoever looks is on record".into(),
-        });
+        return Err(Error::invalid(
+            "a command that shows what is kept",
+            "whoever looks is on record",
+        ));
     }
     require_reader(&store.ledger)?;
     with_lock(store, |store| {
@@ -79,7 +79,7 @@ pub(super) fn compare_with_stored(
             return Ok(TextComparison::Free);
         };
         let kept = match text_of(&mut store.ledger, &memory) {
-            Err(error) if error.is_of_one_memory() => return Ok(TextComparison::Closed(error)),
+            Err(error) if error.is_of_one_memory() => return Ok(TextComparison::Unreadable(error)),
             kept => kept?,
         };
         let redacted = redactor(store)?.redact(path.as_str(), text);

@@ -3,9 +3,8 @@
 //! and the upgrade from format 1.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
+use crate::background::on_every_core;
 use crate::crypto::digest::Digest;
 use crate::crypto::recipients::{self, Member};
 use crate::crypto::seal::SealKey;
@@ -151,34 +150,29 @@ fn reencrypt_all(
     next: &StagedKeyring,
     memories: &[Memory],
 ) -> Result<(Vec<ReencryptedVersion>, Vec<UnreadableVersion>)> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(memories.len() / THREAD_MIN).max(1);
-    let (at, root, keyring) = (AtomicUsize::new(0), &ledger.root, &ledger.keyring);
-    let work = || {
-        let repository = Repository::open(root, journal::find)?;
-        let (mut done, mut closed) = (Vec::new(), Vec::new());
-        while let Some(memory) = memories.get(at.fetch_add(1, Ordering::Relaxed)) {
-            match reencrypt(&repository, keyring, memory) {
-                Ok((key, blob, digest)) => {
-                    let made = (blob, digest);
-                    done.push(next.reencrypt(memory.id, &key, memory.blob, made));
-                }
-                Err(error) if error.is_of_one_memory() => closed.push((memory.id, memory.blob)),
-                Err(error) => return Err(error),
+    let (root, keyring) = (&ledger.root, &ledger.keyring);
+    let own = || Repository::open(root, journal::find);
+    let each = on_every_core(
+        memories,
+        THREAD_MIN,
+        own,
+        |repository, memory| match reencrypt(repository, keyring, memory) {
+            Ok((key, blob, digest)) => {
+                let made = (blob, digest);
+                Ok(Ok(next.reencrypt(memory.id, &key, memory.blob, made)))
             }
+            Err(error) if error.is_of_one_memory() => Ok(Err((memory.id, memory.blob))),
+            Err(error) => Err(error),
+        },
+    )?;
+    let (mut done, mut unreadable) = (Vec::new(), Vec::new());
+    for one in each {
+        match one {
+            Ok(one) => done.push(one),
+            Err(one) => unreadable.push(one),
         }
-        Ok((done, closed))
-    };
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let (mut done, mut closed) = work()?;
-        for other in others {
-            let (more, others) = other.join().expect("sealing does not panic")?;
-            done.extend(more);
-            closed.extend(others);
-        }
-        Ok((done, closed))
-    })
+    }
+    Ok((done, unreadable))
 }
 
 /// Records the new keys and everything sealed to them. Called with the lock held.

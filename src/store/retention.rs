@@ -280,10 +280,10 @@ impl Erased {
 pub fn check_reason(context: &Context) -> Result<()> {
     let reason = context.reason.as_deref().unwrap_or_default();
     if reason.trim().is_empty() {
-        return Err(Error::Invalid {
-            what: "an erasure without a reason",
-            why: "say who asked for it and why with --reason".into(),
-        });
+        return Err(Error::invalid(
+            "an erasure without a reason",
+            "say who asked for it and why with --reason",
+        ));
     }
     Ok(())
 }

@@ -130,12 +130,14 @@ fn back(rest: &str) -> Option<u64> {
 /// [`Error::Invalid`] if it has none of these forms.
 pub fn parse_time(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
     let bare = text.strip_prefix('@').unwrap_or(text);
-    time(bare, now).ok_or_else(|| Error::Invalid {
-        what: "the time",
-        why: format!(
-            "{:?} is not an RFC 3339 time, a date, or an age such as 2h",
-            crate::event::bounded(text, BYTES_MAX)
-        ),
+    time(bare, now).ok_or_else(|| {
+        Error::invalid(
+            "the time",
+            format!(
+                "{:?} is not an RFC 3339 time, a date, or an age such as 2h",
+                crate::event::bounded(text, BYTES_MAX)
+            ),
+        )
     })
 }
 

@@ -543,10 +543,10 @@ pub(super) fn accept_rollback(
         .as_deref()
         .is_none_or(|reason| reason.trim().is_empty())
     {
-        return Err(Error::Invalid {
-            what: "the reason",
-            why: "a rollback or another store is accepted only with one".into(),
-        });
+        return Err(Error::invalid(
+            "the reason",
+            "a rollback or another store is accepted only with one",
+        ));
     }
     let (mut store, lock, lost) = Store::open_checked(root, keys, clock, RollbackCheck::accept)?;
     remember_head(&mut store);

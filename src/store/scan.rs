@@ -234,7 +234,7 @@ fn try_again(
         *outcome = Some(match text {
             Ok((path, text)) => rules.scan_text(path, &text),
             Err(Error::Retention(RetentionFault::Erased { .. })) => ScanOutcome::Clean,
-            Err(error) if error.is_of_one_memory() => ScanOutcome::Closed(error.to_string()),
+            Err(error) if error.is_of_one_memory() => ScanOutcome::Unreadable(error.to_string()),
             Err(error) => return Err(error),
         });
     }
@@ -259,7 +259,7 @@ fn summarize(state: &State, survey: &Survey, come: Vec<ScannedVersion>, paths: &
                 exposed.findings_total = total;
             }
             ScanOutcome::Unfinished => exposed.problem = Some(Problem::Unfinished),
-            ScanOutcome::Closed(why) => exposed.problem = Some(Problem::Closed(why)),
+            ScanOutcome::Unreadable(why) => exposed.problem = Some(Problem::Unreadable(why)),
         }
     }
     for version in &survey.named {
@@ -360,7 +360,7 @@ fn summed(survey: &Survey, mut memories: Vec<Exposed>) -> Scanned {
         at: survey.at,
         findings: versions().map(|version| version.findings_total).sum(),
         unfinished: with(|problem| matches!(problem, Problem::Unfinished)),
-        closed: with(|problem| matches!(problem, Problem::Closed(_))),
+        closed: with(|problem| matches!(problem, Problem::Unreadable(_))),
         memories_total: survey.memories,
         versions_total: survey.versions.len() as u64,
         memories,
@@ -470,5 +470,5 @@ pub enum Problem {
     /// The scan takes longer than a text of this length may.
     Unfinished,
     /// The version does not open; a sentence with the reason.
-    Closed(String),
+    Unreadable(String),
 }

@@ -236,10 +236,10 @@ impl SignedCheckpoint {
 /// Signs a text, and returns the note.
 fn signed(text: &str, name: &str, key: &SigningKey) -> Result<String> {
     if !is_key_name(name) {
-        return Err(Error::Invalid {
-            what: "the signer's name",
-            why: "a note has no place for spaces, control characters or + in it".into(),
-        });
+        return Err(Error::invalid(
+            "the signer's name",
+            "a note has no place for spaces, control characters or + in it",
+        ));
     }
     let public = key
         .verifying_key()

@@ -62,7 +62,7 @@ pub(super) fn add_signer(
     validity: Validity,
     context: &Context,
 ) -> Result<(Signer, Meta)> {
-    let invalid = |what, why: String| Error::Invalid { what, why };
+    let invalid = |what, why: String| Error::invalid(what, why);
     check_name(name).map_err(|why| invalid("the signer's name", why.into()))?;
     let entry = SignerEntry::new(name, key, role, validity);
     let lock = lock(&mut store.ledger)?;

@@ -108,7 +108,7 @@ impl Store {
     /// # Errors
     /// Any error of checking what others recorded meanwhile.
     pub fn totals(&mut self) -> Result<Totals> {
-        if self.has_news() {
+        if self.has_changed() {
             self.count_events()?;
         }
         let (catalog, unexpired) = (&self.state.catalog, unexpired(&self.state));

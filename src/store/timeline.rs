@@ -8,7 +8,7 @@ use crate::state::timeline::Timeline;
 use crate::state::timeline::file::TimelineQuery;
 use crate::store::config::require_reader;
 use crate::store::log::entry;
-use crate::store::recovery::replay::{CheckedCommit, settle_catalog};
+use crate::store::recovery::replay::{CheckedCommit, check_catalog};
 use crate::store::recovery::{check_all, commits_since, refresh};
 use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
 use crate::store::{State, Store, at_one_time, lock};
@@ -23,7 +23,7 @@ pub(super) fn with_lock<T>(
     // Keys may have been destroyed since the store was opened.
     store.state.opened.replace(None);
     let done = at_one_time(store, act);
-    settle_catalog(store)?;
+    check_catalog(store)?;
     drop(lock);
     done
 }

@@ -124,10 +124,10 @@ impl Store {
         with_timeline(self, |store| {
             let unexpired = unexpired(&store.state);
             if unexpired.at(path).is_some() || unexpired.is_directory(path) {
-                return Err(Error::Invalid {
-                    what: "a restore without a moment",
-                    why: "a memory is there now; say which moment to restore with --from".into(),
-                });
+                return Err(Error::invalid(
+                    "a restore without a moment",
+                    "a memory is there now; say which moment to restore with --from",
+                ));
             }
             let newest = timeline(&store.state).len() - 1;
             if store.state.catalog.at(path).is_some() {

@@ -440,7 +440,7 @@ fn check_chain(said: &MessageHeader<'_>, before: &Before, seen: &mut CheckedComm
 
 fn record_fault(fault: &EventFault) -> Fault {
     match fault {
-        EventFault::Closed(why) => Fault::new("record-closed", *why),
+        EventFault::Unreadable(why) => Fault::new("record-closed", *why),
         EventFault::Damaged(why) => Fault::new("record-malformed", *why),
         EventFault::Unknown(found) => {
             let what = format!("its record has the format version {found}, not known here");

@@ -174,7 +174,7 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
 ];
 
 /// The hint for a damaged object that the journal still holds.
-const MENDED: &str = "the journal still has it, and `agekeep compact` repairs it; then find out \
+const REPAIRED: &str = "the journal still has it, and `agekeep compact` repairs it; then find out \
                       what damaged it";
 
 /// A problem found by a check.
@@ -253,7 +253,7 @@ pub(super) struct Findings {
 impl Findings {
     /// Adds a fault, unless its object was reported already.
     pub(super) fn add(&mut self, fault: Fault, spot: FindingLocation) {
-        let mended = fault
+        let repaired = fault
             .object
             .is_some_and(|object| self.journaled.contains(&object));
         if fault
@@ -268,7 +268,7 @@ impl Findings {
         if self.listed.len() == LISTED_MAX {
             return;
         }
-        let hint = if mended { MENDED } else { hint };
+        let hint = if repaired { REPAIRED } else { hint };
         self.listed.push(Finding {
             id: fault.id,
             class,

@@ -1,9 +1,8 @@
 //! Checks the keyring against history, and opens every live memory with its key at its place.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
+use crate::background::on_every_core;
 use crate::crypto::seal::Sealed;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
@@ -132,42 +131,23 @@ pub(super) fn open_memories(
     memories: &[&Memory],
     findings: &mut Findings,
 ) -> Result<u64> {
-    let next = AtomicUsize::new(0);
     let reported = &*findings;
-    let work = || {
-        let repository = Repository::open_lenient(root, journal::find);
-        let mut faults = Vec::new();
-        let mut opened = 0;
-        while let Some(memory) = memories.get(next.fetch_add(1, Ordering::Relaxed)) {
-            // Faults of the blob itself have been reported.
-            if reported.has(memory.blob) {
-                continue;
-            }
-            match open_memory(&repository, keyring, memory)? {
-                OpenResult::Opened => opened += 1,
-                OpenResult::Passed => {}
-                OpenResult::Failed(fault) => faults.push(fault),
-            }
+    let own = || Ok(Repository::open_lenient(root, journal::find));
+    let each = on_every_core(memories, 1, own, |repository, memory| {
+        // Faults of the blob itself have been reported.
+        if reported.has(memory.blob) {
+            return Ok((0, None));
         }
-        Ok::<_, Error>((opened, faults))
-    };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let done = thread::scope(|scope| {
-        let others: Vec<_> = (1..cores.min(memories.len()))
-            .map(|_| scope.spawn(work))
-            .collect();
-        let mut done = vec![work()?];
-        for other in others {
-            done.push(other.join().expect("opening does not panic")?);
-        }
-        Ok::<_, Error>(done)
+        // Most memories open, and their results should be small.
+        Ok::<_, Error>(match open_memory(repository, keyring, memory)? {
+            OpenResult::Opened => (1, None),
+            OpenResult::Passed => (0, None),
+            OpenResult::Failed(fault) => (0, Some(Box::new(fault))),
+        })
     })?;
-    let mut opened = 0;
-    for (count, faults) in done {
-        opened += count;
-        for fault in faults {
-            findings.add_outside(fault);
-        }
+    let opened = each.iter().map(|(count, _)| count).sum();
+    for fault in each.into_iter().filter_map(|(_, fault)| fault) {
+        findings.add_outside(*fault);
     }
     Ok(opened)
 }
@@ -214,7 +194,9 @@ fn open_memory(repository: &Repository, keyring: &Keyring, memory: &Memory) -> R
             "memory-misplaced",
             "its header belongs to another memory, path or version",
         ),
-        Err(VersionFault::Closed(_)) => failed("memory-closed", "it does not open with its key"),
+        Err(VersionFault::Unreadable(_)) => {
+            failed("memory-closed", "it does not open with its key")
+        }
         Err(VersionFault::Malformed | VersionFault::Unknown(_)) => failed(
             "memory-closed",
             "what its key opens is no version of a memory",

@@ -43,7 +43,7 @@ pub fn version(bytes: &[u8]) {
                 assert_eq!(header["agekeep"], format);
             }
         }
-        Err(VersionFault::Closed(_)) => panic!("nothing was sealed"),
+        Err(VersionFault::Unreadable(_)) => panic!("nothing was sealed"),
         Err(VersionFault::Malformed | VersionFault::Misplaced) => {}
     }
     if let Ok(text) = std::str::from_utf8(bytes) {

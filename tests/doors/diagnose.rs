@@ -662,11 +662,11 @@ fn a_folder_that_is_copied_elsewhere_is_noted() {
     let site = Site::new("Dropbox");
     let (said, _) = site.diagnosis("cursor", &[]);
     assert!(
-        what(of_step(&said, "ground")[0]).contains("synchronized with other machines"),
+        what(of_step(&said, "file system")[0]).contains("synchronized with other machines"),
         "{said:#}"
     );
     let (said, _) = Site::new("plain").diagnosis("cursor", &[]);
-    assert!(of_step(&said, "ground").is_empty(), "{said:#}");
+    assert!(of_step(&said, "file system").is_empty(), "{said:#}");
 }
 
 #[test]

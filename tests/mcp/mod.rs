@@ -6,8 +6,8 @@ pub(crate) mod client;
 #[cfg(feature = "http")]
 pub(crate) mod web;
 
+mod admin;
 mod beside;
-mod care;
 mod eras;
 #[cfg(feature = "http")]
 mod flood;

@@ -91,12 +91,14 @@ fn main() -> ExitCode {
     let folder = Path::new("src/rules");
     let notes = Path::new("src/notes");
     let named = Path::new("src/named");
-    for folder in [folder, notes, named] {
-        println!("cargo::rerun-if-changed={}", folder.display());
+    let lists = Path::new("src/lists.toml");
+    for path in [folder, notes, named, lists] {
+        println!("cargo::rerun-if-changed={}", path.display());
     }
     match write(folder)
         .and_then(|()| notes::write(notes))
         .and_then(|()| named::write(named))
+        .and_then(|()| write_lists(lists))
     {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
@@ -117,6 +119,23 @@ fn write(folder: &Path) -> Result<(), String> {
     let flags = Flags::read(&path.display().to_string(), &text)?;
     write("rules.rs", table(&read(folder)?, &flags)?)?;
     write("flags.rs", flags.to_rust())
+}
+
+/// Writes a constant for each list of `lists.toml`.
+fn write_lists(path: &Path) -> Result<(), String> {
+    let place = env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?;
+    let fault = |why: String| format!("{}:1: {why}", path.display());
+    let text = fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
+    let lists: BTreeMap<String, BTreeMap<String, Vec<String>>> =
+        toml::from_str(&text).map_err(|e| fault(e.message().to_owned()))?;
+    let mut code = String::new();
+    for (section, lists) in &lists {
+        for (name, words) in lists {
+            let name = format!("{section}_{name}").to_uppercase();
+            writeln!(code, "pub(crate) const {name}: &[&str] = &{words:?};").expect("memory");
+        }
+    }
+    fs::write(Path::new(&place).join("lists.rs"), code).map_err(|e| e.to_string())
 }
 
 /// The options of programs that take a password, by form and by program.

@@ -1,4 +1,20 @@
-//! Redaction: secrets are replaced by markers before anything is sealed.
+//! Finds secrets in texts and replaces them by markers: text in, findings and a harmless text out.
+//!
+//! # Example
+//!
+//! ```
+//! use agekeep_redact::{Redactor, Text};
+//!
+//! let redactor = Redactor::default();
+//! let text = Text::from("staging\npassword: Admin@123\n");
+//! // The path tells nothing here; an owner's policy may have other rules for some paths.
+//! let found = redactor.find("notes.md", &text).expect("it is short");
+//! assert_eq!(found[0].kind.as_str(), "password");
+//! assert_eq!((found[0].line, found[0].start), (2, 11));
+//! assert_eq!(&text.as_str()[found[0].bytes.clone()], "Admin@123");
+//! let harmless = redactor.redact("notes.md", &text).expect("it is short");
+//! assert_eq!(harmless.text().as_str(), "staging\npassword: [REDACTED:password]\n");
+//! ```
 //!
 //! # The path of a text
 //!
@@ -28,6 +44,10 @@ mod engine;
 mod entropy;
 mod gitleaks;
 mod glob;
+/// Words and phrases from `lists.toml`.
+mod lists {
+    include!(concat!(env!("OUT_DIR"), "/lists.rs"));
+}
 mod mnemonic;
 mod named;
 mod notes;

@@ -1,6 +1,7 @@
 //! The redactor: the built-in rules and the owner's policy, ready to use on texts.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use hmac::{Hmac, Mac};
@@ -42,6 +43,9 @@ pub struct Finding {
     pub start: usize,
     /// The column behind the last one; for a secret over several lines, in its last line.
     pub end: usize,
+    /// Its bytes in the text that was searched. A text is searched again after secrets in it were
+    /// replaced; for those that are found then, that is the text as it was by then.
+    pub bytes: Range<usize>,
     /// The number of line breaks that were removed with it.
     breaks: usize,
     /// The fingerprint in its marker, if the policy asks for one.
@@ -412,6 +416,7 @@ impl Redactor {
                 line,
                 start,
                 end,
+                bytes: span.start..span.end,
                 breaks: last - line,
                 fingerprint: self.fingerprint_of(span, text),
             }

@@ -16,9 +16,9 @@ use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, 
 #[cfg(feature = "http")]
 use crate::ui;
 use crate::verbs::{
-    accept, audit_kit, checkpoint, erase, export, history, import, init, man, mcp_config, members,
-    memory, policy, prompt, receipt, redact, renamed, report, retention, rules, scan, schedule,
-    signers, status, tool, undo, verify,
+    erase, export, history, import, init, man, mcp_config, members, memory, policy, prompt, proof,
+    receipt, redact, renamed, report, retention, rules, scan, schedule, signers, status, tool,
+    undo, verify,
 };
 use crate::{complete, config, environment, help, mcp, output, platform};
 
@@ -188,9 +188,9 @@ enum Verb {
     /// Export memories as plaintext, to a folder or as JSON Lines
     Export(export::ExportArgs),
     /// Print a signed statement of where history ends now
-    Checkpoint(checkpoint::CheckpointArgs),
+    Checkpoint(proof::CheckpointArgs),
     /// Create a folder with which an auditor verifies the store
-    AuditKit(audit_kit::AuditKitArgs),
+    AuditKit(proof::AuditKitArgs),
     /// Accept a rolled-back history, or another store in its place
     AcceptRollback,
     /// List, add and remove the people who can read the store
@@ -345,9 +345,9 @@ fn carry_out(mut global: Global, verb: Verb, line: &ArgMatches) -> Result<u8> {
         Verb::Ui(args) => ui::run(global, &args),
         Verb::Import(args) => import::run(&global, &args),
         Verb::Export(args) => export::run(&global, &args),
-        Verb::Checkpoint(args) => checkpoint::checkpoint(&global, &args),
-        Verb::AuditKit(args) => audit_kit::run(&global, &args),
-        Verb::AcceptRollback => accept::accept_rollback(&global),
+        Verb::Checkpoint(args) => proof::checkpoint(&global, &args),
+        Verb::AuditKit(args) => proof::audit_kit(&global, &args),
+        Verb::AcceptRollback => proof::accept_rollback(&global),
         Verb::Members(args) => members::members(&global, &args),
         Verb::Keys(args) => members::keys(&global, &args),
         Verb::Expire(args) => retention::run(&global, &args),

@@ -99,10 +99,10 @@ impl ConfigFile {
 }
 
 fn refused(path: &Path, why: &str) -> Error {
-    Error::Invalid {
-        what: "the configuration file",
-        why: format!("{}: {why}", path.display()),
-    }
+    Error::invalid(
+        "the configuration file",
+        format!("{}: {why}", path.display()),
+    )
 }
 
 /// Returns the number of the line at which a place begins.

@@ -204,10 +204,10 @@ fn descriptor(text: &str) -> u32 {
 fn named(option: &'static str, path: &Path) -> Result<PathBuf> {
     let shown = path.to_string_lossy();
     if keyfile::is_secret(&shown) {
-        return Err(Error::Invalid {
-            what: option,
-            why: "it is a secret itself, not the name of the file that holds it".into(),
-        });
+        return Err(Error::invalid(
+            option,
+            "it is a secret itself, not the name of the file that holds it",
+        ));
     }
     Ok(path.to_owned())
 }
@@ -290,9 +290,11 @@ pub(super) fn temporary_folder() -> PathBuf {
 fn base(variable: &str, below_home: &str) -> Result<PathBuf> {
     folder_in(variable)
         .or_else(|| folder_in("HOME").map(|home| home.join(below_home)))
-        .ok_or_else(|| Error::Invalid {
-            what: "the home folder",
-            why: format!("neither {variable} nor HOME is an absolute path"),
+        .ok_or_else(|| {
+            Error::invalid(
+                "the home folder",
+                format!("neither {variable} nor HOME is an absolute path"),
+            )
         })
 }
 
@@ -300,10 +302,7 @@ fn base(variable: &str, below_home: &str) -> Result<PathBuf> {
 /// are today. A path with `..` is resolved, because `..` after a link leads elsewhere than it
 /// seems.
 pub(super) fn absolute(what: &'static str, path: &Path) -> Result<String> {
-    let invalid = |why: &str| Error::Invalid {
-        what,
-        why: why.into(),
-    };
+    let invalid = |why: &str| Error::invalid(what, why);
     let mut path = std::path::absolute(path).map_err(|_| invalid("it is not a path"))?;
     if path.components().any(|part| part == Component::ParentDir) {
         let found = path.canonicalize();
@@ -318,12 +317,11 @@ pub(super) fn absolute(what: &'static str, path: &Path) -> Result<String> {
 pub(super) fn one_line(what: &'static str, text: &str) -> Result<String> {
     let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     if text.contains(ends_line) {
-        return Err(Error::Invalid {
+        return Err(Error::invalid(
             what,
-            why: "it has a line break or another control character, which no unit, crontab, \
-                  manifest or configuration can hold"
-                .into(),
-        });
+            "it has a line break or another control character, which no unit, crontab, \
+                  manifest or configuration can hold",
+        ));
     }
     Ok(text.to_owned())
 }

@@ -94,10 +94,10 @@ impl StreamArgs {
     /// Returns the form to print in; `None` for text.
     fn form(&self, global: &Global) -> Result<Option<LogFormat>> {
         match self.format {
-            Some(format) if global.json && format != LogFormat::Jsonl => Err(Error::Invalid {
-                what: "--format",
-                why: "--json asks for jsonl; give one of the two".into(),
-            }),
+            Some(format) if global.json && format != LogFormat::Jsonl => Err(Error::invalid(
+                "--format",
+                "--json asks for jsonl; give one of the two",
+            )),
             None if global.json => Ok(Some(LogFormat::Jsonl)),
             format => Ok(format),
         }
@@ -109,12 +109,10 @@ impl StreamArgs {
             None => self.after.is_none() && !self.follow,
         };
         if descending && self.follow {
-            return Err(Error::Invalid {
-                what: "--order",
-                why:
-                    "events that are still to come can only follow in order: --follow goes with asc"
-                        .into(),
-            });
+            return Err(Error::invalid(
+                "--order",
+                "events that are still to come can only follow in order: --follow goes with asc",
+            ));
         }
         Ok(descending)
     }
@@ -177,7 +175,7 @@ fn follow(
         };
         limit -= printed;
         after = Some(store.last_seen().1.event);
-        while limit > 0 && !store.has_news() {
+        while limit > 0 && !store.has_changed() {
             if !output::wait(LOOK_EVERY) {
                 return Ok(());
             }

@@ -51,11 +51,10 @@ pub(crate) fn run(global: Global, args: &UiArgs) -> Result<u8> {
     let mut context = global.context();
     context.door = Some("ui");
     if context.actor.is_none() {
-        return Err(Error::Invalid {
-            what: "the actor",
-            why: "every look in these pages is recorded with a person's name, and nobody is named"
-                .into(),
-        });
+        return Err(Error::invalid(
+            "the actor",
+            "every look in these pages is recorded with a person's name, and nobody is named",
+        ));
     }
     let began = (global.clock())().format("%Y%m%dT%H%M%SZ");
     let session = format!("ui-{began}-{}", std::process::id());

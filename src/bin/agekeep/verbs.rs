@@ -1,9 +1,6 @@
 //! The verbs of the command line, a file for each subject: parses the arguments, calls the library,
 //! shows the result.
 
-pub(crate) mod accept;
-pub(crate) mod audit_kit;
-pub(crate) mod checkpoint;
 pub(crate) mod erase;
 pub(crate) mod export;
 pub(crate) mod history;
@@ -15,6 +12,7 @@ pub(crate) mod members;
 pub(crate) mod memory;
 pub(crate) mod policy;
 pub(crate) mod prompt;
+pub(crate) mod proof;
 pub(crate) mod receipt;
 pub(crate) mod redact;
 pub(crate) mod renamed;

@@ -36,7 +36,7 @@ pub(crate) struct CatalogFile {
     folder: Option<Folder>,
     name: Name,
     store: StoreId,
-    refold: Option<Rebuild>,
+    rebuild: Option<Rebuild>,
     open: Option<OpenCatalog>,
     /// The event count at which writing is tried again.
     retry_at: u64,
@@ -58,7 +58,7 @@ impl CatalogFile {
             folder: None,
             name: Name::CATALOG,
             store,
-            refold: None,
+            rebuild: None,
             open: None,
             retry_at: 0,
         }
@@ -71,8 +71,8 @@ impl CatalogFile {
     }
 
     /// Sets how to rebuild a state when part of the file does not open.
-    pub(crate) fn with_rebuild(mut self, refold: Rebuild) -> Self {
-        self.refold = Some(refold);
+    pub(crate) fn with_rebuild(mut self, rebuild: Rebuild) -> Self {
+        self.rebuild = Some(rebuild);
         self
     }
 
@@ -163,7 +163,7 @@ impl CatalogFile {
             head: state.head?,
             by_path,
             by_id,
-            refold: self.refold.clone(),
+            rebuild: self.rebuild.clone(),
             reading: ReadState::default(),
         })
     }

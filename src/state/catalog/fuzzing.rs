@@ -61,9 +61,9 @@ fn key() -> Key {
 }
 
 fn file(folder: &Path) -> CatalogFile {
-    let refold = |_| Err(Error::damaged("history", "there is none"));
+    let rebuild = |_| Err(Error::damaged("history", "there is none"));
     let folder = Folder::at(folder).expect("it is there");
-    CatalogFile::new(&folder, Name::CATALOG, STORE).with_rebuild(Arc::new(refold))
+    CatalogFile::new(&folder, Name::CATALOG, STORE).with_rebuild(Arc::new(rebuild))
 }
 
 fn read(folder: &Path) -> Catalog {

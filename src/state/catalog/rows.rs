@@ -257,7 +257,7 @@ pub(super) struct CatalogReader {
     pub(super) head: ObjectId,
     pub(super) by_path: LeafTree<Memory>,
     pub(super) by_id: LeafTree<IdIndexRow>,
-    pub(super) refold: Option<Rebuild>,
+    pub(super) rebuild: Option<Rebuild>,
     pub(super) reading: ReadState,
 }
 
@@ -344,8 +344,8 @@ impl CatalogReader {
 
     /// Returns the rows rebuilt from history.
     fn fallback(&self) -> &MemoryOverlay {
-        let fold = || match &self.refold {
-            Some(refold) => refold(self.head).map(|catalog| catalog.rows),
+        let fold = || match &self.rebuild {
+            Some(rebuild) => rebuild(self.head).map(|catalog| catalog.rows),
             None => Err(Error::damaged("the catalog", "a part of it does not open")),
         };
         self.reading.instead.get_or_init(|| {

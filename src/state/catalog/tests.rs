@@ -87,7 +87,7 @@ impl Told {
         self.states.lock().expect("one thread")[&head].clone()
     }
 
-    fn refold(&self) -> Rebuild {
+    fn rebuild(&self) -> Rebuild {
         let told = self.clone();
         Arc::new(move |head| {
             told.asked.fetch_add(1, Ordering::Relaxed);
@@ -98,7 +98,7 @@ impl Told {
 
     fn file(&self, folder: &Path) -> CatalogFile {
         let folder = Folder::at(folder).expect("it is there");
-        CatalogFile::new(&folder, Name::CATALOG, STORE).with_rebuild(self.refold())
+        CatalogFile::new(&folder, Name::CATALOG, STORE).with_rebuild(self.rebuild())
     }
 
     /// Reads a file and compares it with the state told for that point.

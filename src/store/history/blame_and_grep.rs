@@ -89,7 +89,7 @@ fn blame_of(store: &Store, of: &Version) -> Result<Blame> {
                     if walk.has_new() {
                         let text = &text_then(store, &versions[over as usize])?;
                         let version = over;
-                        walk.claim(blame::Earlier { version, text });
+                        walk.attribute(blame::Earlier { version, text });
                     }
                     walk.forget(over);
                 }
@@ -287,9 +287,11 @@ fn compile(search: &Search) -> Result<Regex> {
         .case_insensitive(search.ignore_case)
         .size_limit(PATTERN_BYTES_MAX)
         .build()
-        .map_err(|_| Error::Invalid {
-            what: "the pattern",
-            why: "it is not a regular expression; with --fixed-strings it is taken as it is".into(),
+        .map_err(|_| {
+            Error::invalid(
+                "the pattern",
+                "it is not a regular expression; with --fixed-strings it is taken as it is",
+            )
         })
 }
 

@@ -31,11 +31,12 @@ pub(super) fn view_at(
         let heading = format!("Here's the content of {path} with line numbers:");
         let limit = store.state.config.policy.limits.view_characters;
         view_then(store, path, &parsed, at, context, "view_at", |text| {
-            let (from, to) =
-                edit::resolve_range(text.as_str(), range).map_err(|fault| Error::Invalid {
-                    what: "the range of lines",
-                    why: format!("the file had lines 1 to {} then", fault.lines),
-                })?;
+            let (from, to) = edit::resolve_range(text.as_str(), range).map_err(|fault| {
+                Error::invalid(
+                    "the range of lines",
+                    format!("the file had lines 1 to {} then", fault.lines),
+                )
+            })?;
             Ok(edit::number_lines(heading, text.as_str(), from, to, limit))
         })
     })

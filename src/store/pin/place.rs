@@ -15,14 +15,14 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::VerifyingKey;
 use crate::disk;
 use crate::error::{Error, Result};
-use crate::id::{StoreId, hex, hex_bytes};
+use crate::id::{StoreId, hex_form};
 use crate::store::pin::{Origin, Pin, SeenMoment, bad, not_read, read_before};
 
 /// Larger than the longest path in JSON.
@@ -277,7 +277,7 @@ impl Place {
     }
 
     fn folder_of(&self, id: PlaceId) -> PathBuf {
-        self.state.join("places").join(hex(&id.0))
+        self.state.join("places").join(id.to_string())
     }
 
     fn file(&self, id: PlaceId, name: &str) -> PathBuf {
@@ -311,25 +311,9 @@ impl PlaceId {
         let digest = Digest::of(disk::bytes_of(path));
         Self(digest.0[..16].try_into().expect("it has 32"))
     }
-
-    fn from_hex(text: &str) -> Option<Self> {
-        hex_bytes(text).map(Self)
-    }
 }
 
-impl Serialize for PlaceId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex(&self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for PlaceId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let id = Self::from_hex(&text);
-        id.ok_or_else(|| serde::de::Error::custom("not 32 lowercase hexadecimal digits"))
-    }
-}
+hex_form!(PlaceId, 32 digits);
 
 /// Returns the absolute path, with its links: people use links to say where things are today. A
 /// path with `..` is resolved instead, because after a link `..` does not lead back.

@@ -125,7 +125,7 @@ fn keepable(
     text: &Text,
 ) -> std::result::Result<Redacted, PlanFault> {
     within_size(&store.state, call.shown, text)?;
-    let redacted = redacted(store, path, call.shown, text, call.ahead)?;
+    let redacted = redacted(store, path, call.shown, text, call.precomputed)?;
     within_size(&store.state, call.shown, redacted.text())?;
     Ok(redacted)
 }

@@ -375,7 +375,7 @@ pub(in crate::store) fn renew_catalog_file(store: &mut Store) {
 /// # Errors
 /// If part of the file did not open, and history could not replace it: then the result may not be
 /// trusted.
-pub(in crate::store) fn settle_catalog(store: &mut Store) -> Result<()> {
+pub(in crate::store) fn check_catalog(store: &mut Store) -> Result<()> {
     store.state.catalog.check()?;
     if store.state.catalog.is_torn() {
         renew_catalog_file(store);

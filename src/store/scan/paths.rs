@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use crate::Text;
-use crate::error::Result;
+use crate::background::on_every_core;
+use crate::error::{Error, Result};
 use crate::memory_tool::path::{MemoryPath, ROOT};
 use crate::redact::{Kind, Redactor};
-use crate::store::scan::worker::on_every_core;
+use crate::store::scan::worker::THREAD_MIN;
 
 /// Paths of memories with their findings.
 pub(super) struct Paths {
@@ -27,7 +28,8 @@ impl Paths {
     pub(super) fn of(redactor: Redactor, paths: Vec<MemoryPath>) -> Result<Self> {
         let judged = on_every_core(
             &paths,
-            || Ok(()),
+            THREAD_MIN,
+            || Ok::<_, Error>(()),
             |(), path| Ok(redact_path(&redactor, path)),
         )?;
         let known = paths.into_iter().zip(judged).collect();

@@ -2,14 +2,13 @@
 //! It only reads: torn objects are repaired, if possible, under the lock.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
+use crate::background::on_every_core;
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::Sealed;
 use crate::disk::Folder;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::{Event, MemoryChange};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
@@ -22,7 +21,7 @@ use crate::store::scan::{SecretFinding, VERSION_FINDINGS_MAX};
 use crate::{Text, journal, version};
 
 /// Fewest items for each thread.
-const THREAD_MIN: usize = 4;
+pub(super) const THREAD_MIN: usize = 4;
 
 /// A version, and the commit of the event that wrote it.
 pub(super) struct ScanItem {
@@ -39,7 +38,7 @@ pub(super) enum ScanOutcome {
     /// The text cannot be scanned in time.
     Unfinished,
     /// The version does not open, for this reason.
-    Closed(String),
+    Unreadable(String),
 }
 
 /// The rules, and digests of texts known to be clean, so that repeated texts are scanned only once.
@@ -96,12 +95,14 @@ pub(super) fn scan(
     let events: Vec<&[ScanItem]> = piece.chunk_by(|a, b| a.commit == b.commit).collect();
     let written = on_every_core(
         &events,
+        THREAD_MIN,
         || Repository::open(root, journal::find),
         |repository, event| written_by(repository, keyring, event),
     )?;
     let written: Vec<Option<WrittenVersion>> = written.into_iter().flatten().collect();
     on_every_core(
         &written,
+        THREAD_MIN,
         || Repository::open(root, journal::find),
         |repository, written| {
             let Some(written) = written else {
@@ -193,37 +194,4 @@ fn read(repository: &Repository, id: ObjectId, kind: ObjectKind) -> Result<Optio
         Err(error) if error.is_of_one_memory() => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// Runs `act` on each item, on every core. Each thread gets its own value from `own`. Returns the
-/// results in the order of the items.
-pub(super) fn on_every_core<T: Sync, R: Send, O>(
-    items: &[T],
-    own: impl Fn() -> Result<O> + Sync,
-    act: impl Fn(&O, &T) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(items.len() / THREAD_MIN).max(1);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let own = own()?;
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(at) else {
-                return Ok::<_, Error>(done);
-            };
-            done.push((at, act(&own, item)?));
-        }
-    };
-    let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut done = work()?;
-        for other in others {
-            done.extend(other.join().expect("scanning does not panic")?);
-        }
-        Ok::<_, Error>(done)
-    })?;
-    done.sort_by_key(|(at, _)| *at);
-    Ok(done.into_iter().map(|(_, done)| done).collect())
 }

@@ -96,10 +96,10 @@ fn selected(store: &Store, selection: &Selection) -> Result<Vec<u64>> {
     if let Some((first, last)) = &selection.range {
         let (first, last) = (resolve(store, first)?.event, resolve(store, last)?.event);
         if first > last {
-            return Err(Error::Invalid {
-                what: "the range of events",
-                why: format!("event {first} is after event {last}"),
-            });
+            return Err(Error::invalid(
+                "the range of events",
+                format!("event {first} is after event {last}"),
+            ));
         }
         events.retain(|event| (first..=last).contains(event));
     }

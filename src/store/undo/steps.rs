@@ -54,13 +54,13 @@ pub(super) fn plan_undo_steps(
             Err(conflict) => conflicts.push(conflict),
         }
         if bytes > UNDO_BYTES_MAX {
-            return Err(Error::Invalid {
-                what: "so large an undo",
-                why: format!(
+            return Err(Error::invalid(
+                "so large an undo",
+                format!(
                     "it would write more than {UNDO_BYTES_MAX} bytes at once; undo fewer \
                               events"
                 ),
-            });
+            ));
         }
     }
     drop_path_conflicts(&store.state, &mut parts, &mut conflicts);

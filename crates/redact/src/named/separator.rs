@@ -350,26 +350,7 @@ const JOINERS: &[&str] = &[
 ];
 
 /// Marks beyond ASCII and HTML that close a name.
-const CLOSERS: &[&str] = &[
-    "”",
-    "“",
-    "’",
-    "»",
-    "」",
-    "』",
-    "】",
-    "）",
-    "&quot;",
-    "</b>",
-    "</strong>",
-    "</code>",
-    "</td>",
-    "</th>",
-    "</dt>",
-    "</label>",
-    "<td>",
-    "<dd>",
-];
+const CLOSERS: &[&str] = crate::lists::SEPARATOR_CLOSERS;
 
 /// Longest run of closing marks that is skipped behind a name, in bytes.
 const CLOSERS_BYTES_MAX: usize = 80;

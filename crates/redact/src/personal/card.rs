@@ -25,30 +25,7 @@ const LONGEST_IN_ONE_PIECE: usize = 16;
 const PHONE_DIGITS_MAX: usize = 15;
 
 /// Words for a card.
-const WORDS: &[&str] = &[
-    "amex",
-    "card",
-    "cards",
-    "cardnumber",
-    "carta",
-    "carte",
-    "cartão",
-    "cartao",
-    "cc",
-    "creditcard",
-    "discover",
-    "karte",
-    "kartennummer",
-    "kreditkarte",
-    "mastercard",
-    "pan",
-    "tarjeta",
-    "visa",
-    "карта",
-    "карты",
-    "カード",
-    "卡",
-];
+const WORDS: &[&str] = crate::lists::CARD_WORDS;
 
 /// A range of issuer identification numbers and the lengths of card numbers in it.
 pub(super) struct Network {

@@ -21,39 +21,7 @@ const KEYS: &[&str] = &["accountkey", "sharedaccesskey", "sharedaccesssignature"
 const PASSWORDS: &[&str] = &["password", "passwd", "pwd"];
 
 /// Names of the other parts of a connection string, before a `=`.
-const PARTS: &[&str] = &[
-    "server",
-    "data source",
-    "datasource",
-    "host",
-    "hostaddr",
-    "user id",
-    "userid",
-    "uid",
-    "user",
-    "username",
-    "user name",
-    "database",
-    "initial catalog",
-    "endpoint",
-    "accountname",
-    "account",
-    "dbname",
-    "dsn",
-    "driver",
-    "port",
-    "service",
-    "addr",
-    "address",
-    "provider",
-    "sslmode",
-    "dbq",
-    "defaultendpointsprotocol",
-    "trusted_connection",
-    "encrypt",
-    "warehouse",
-    "integrated security",
-];
+const PARTS: &[&str] = crate::lists::CONNECTION_PARTS;
 
 /// Finds the value behind the name of a password or key in a connection string.
 pub(crate) fn pair(text: &[u8], at: usize, found: &mut Vec<Span>) {

@@ -16,86 +16,13 @@ const KIND: &str = "http-authorization";
 const IN_PROSE_MIN: usize = 16;
 
 /// Schemes whose value is always a credential.
-const SCHEMES: &[&str] = &[
-    "bearer",
-    "basic",
-    "token",
-    "digest",
-    "apikey",
-    "api-key",
-    "ssws",
-    "geniekey",
-    "negotiate",
-    "ntlm",
-    "hawk",
-    "key",
-    "bot",
-    "oauth",
-    "splunk",
-    "sharedkey",
-    "sharedaccesssignature",
-    "jwt",
-    "aws4-hmac-sha256",
-    "discogs",
-    "snowflake",
-    "googlelogin",
-    "mediabrowser",
-    "deepl-auth-key",
-    "klaviyo-api-key",
-    "zoho-oauthtoken",
-    "endpointkey",
-    "bearer_token",
-    "apitoken",
-    "api-token",
-    "pveapitoken",
-    "signature",
-    "user",
-    "client-id",
-];
+const SCHEMES: &[&str] = crate::lists::HTTP_SCHEMES;
 
 /// Parameters of a scheme that are public, but show that parameters follow.
-const PARAMETERS: &[&str] = &[
-    "username",
-    "realm",
-    "nonce",
-    "uri",
-    "credential",
-    "signedheaders",
-    "id",
-    "ts",
-    "hash",
-    "ext",
-    "keyid",
-    "algorithm",
-    "headers",
-    "qop",
-    "nc",
-    "cnonce",
-    "opaque",
-    "oauth_consumer_key",
-    "oauth_nonce",
-    "oauth_timestamp",
-    "oauth_version",
-    "oauth_signature_method",
-    "client",
-];
+const PARAMETERS: &[&str] = crate::lists::HTTP_PARAMETERS;
 
 /// Parameters of a scheme that hold the credential.
-const SECRETS: &[&str] = &[
-    "response",
-    "signature",
-    "mac",
-    "token",
-    "access_token",
-    "oauth_token",
-    "oauth_signature",
-    "apikey",
-    "api_key",
-    "auth",
-    "sig",
-    "password",
-    "secret",
-];
+const SECRETS: &[&str] = crate::lists::HTTP_SECRETS;
 
 /// Finds the credential that the name of a header or a scheme announces.
 pub(crate) fn any(text: &[u8], at: usize, found: &mut Vec<Span>) {
@@ -312,25 +239,7 @@ const SESSION_MIN: usize = 4;
 const RANDOM_MIN: usize = 16;
 
 /// Parts of the names of cookies that open a session.
-const NAMES: &[&str] = &[
-    "sess",
-    "sid",
-    "auth",
-    "token",
-    "jwt",
-    "csrf",
-    "xsrf",
-    "remember",
-    "login",
-    "passw",
-    "secret",
-    "laravel",
-    "identity",
-    "credential",
-    "apikey",
-    "sso",
-    "ticket",
-];
+const NAMES: &[&str] = crate::lists::HTTP_NAMES;
 
 /// Attributes of a cookie, which are no secrets.
 const ATTRIBUTES: &[&str] = &[

@@ -23,21 +23,7 @@ const STATEMENTS: &[&str] = &[
 /// Longest distance from the name of a plugin to the password, in bytes.
 const PLUGIN_MAX: usize = 64;
 /// Words that may follow the password.
-const CLAUSES: &[&str] = &[
-    "account",
-    "default",
-    "quota",
-    "profile",
-    "temporary",
-    "replace",
-    "with",
-    "require",
-    "password",
-    "container",
-    "using",
-    "externally",
-    "and",
-];
+const CLAUSES: &[&str] = crate::lists::SQL_CLAUSES;
 
 /// Finds the password behind `IDENTIFIED BY`, `IDENTIFIED WITH … BY` or `PASSWORD` at `at`.
 pub(crate) fn identified(text: &[u8], at: usize, found: &mut Vec<Span>) {

@@ -229,7 +229,7 @@ impl Arguments {
 /// reason and so on.
 const CONTEXT: &str = "agekeep/context";
 /// The `_meta` field in which [`super::stdio`] marks a message that it had to repair.
-pub(super) const MENDED: &str = "agekeep/mended";
+pub(super) const REPAIRED: &str = "agekeep/mended";
 /// The end of the name of the `_meta` field in which a client gives the model's tool call id.
 const TOOL_USE_ID: &str = "/toolUseId";
 
@@ -254,9 +254,9 @@ pub(super) fn context_of(
     let asked = fields(&request.meta).find(|(name, _)| *name == CONTEXT);
     let asked = asked.map(|(_, value)| value.clone());
     let fault = jsonl::fill_context(&mut context, asked).err();
-    let is_mended = fields(&request.meta).any(|(name, _)| name == MENDED);
-    let mended = is_mended.then(|| "a string in it holds half a surrogate pair".to_owned());
-    (context, mended.or(fault))
+    let is_mended = fields(&request.meta).any(|(name, _)| name == REPAIRED);
+    let repaired = is_mended.then(|| "a string in it holds half a surrogate pair".to_owned());
+    (context, repaired.or(fault))
 }
 
 fn fields(meta: &RequestMetaObject) -> impl Iterator<Item = (&String, &Value)> {

@@ -78,10 +78,10 @@ impl Http {
         let address = self.address.expect("HTTP was asked for");
         let token = self.token_file.as_deref().map(token).transpose()?;
         if token.is_none() && !address.ip().is_loopback() {
-            return Err(Error::Invalid {
-                what: "--http",
-                why: format!("others can reach {address}; give a token with --token-file"),
-            });
+            return Err(Error::invalid(
+                "--http",
+                format!("others can reach {address}; give a token with --token-file"),
+            ));
         }
         let failed = |source| Error::Io {
             doing: "listen at",
@@ -89,10 +89,10 @@ impl Http {
             source,
         };
         if let Some(origin) = self.allow_origin.iter().find(|text| !text.contains("://")) {
-            return Err(Error::Invalid {
-                what: "--allow-origin",
-                why: format!("{origin} does not begin with https:// or http://"),
-            });
+            return Err(Error::invalid(
+                "--allow-origin",
+                format!("{origin} does not begin with https:// or http://"),
+            ));
         }
         let listener = listen(address).map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;

@@ -22,7 +22,7 @@ use tokio::task::yield_now;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::mcp::call::MENDED;
+use crate::mcp::call::REPAIRED;
 use crate::mcp::server::McpHandler;
 use crate::worker::PendingGuard;
 
@@ -185,9 +185,9 @@ impl<R> RepairedInput<R> {
             return;
         };
         let mut end = end;
-        if let Some(mended) = repair_surrogates(&self.held[..end]) {
-            self.held.splice(..end, mended.bytes());
-            end = mended.len();
+        if let Some(repaired) = repair_surrogates(&self.held[..end]) {
+            self.held.splice(..end, repaired.bytes());
+            end = repaired.len();
         }
         self.ready = end + 1;
     }
@@ -233,7 +233,7 @@ fn repair_surrogates(line: &[u8]) -> Option<String> {
     let params = message.get_mut("params")?.as_object_mut()?;
     let meta = params.entry("_meta").or_insert_with(|| json!({}));
     meta.as_object_mut()?
-        .insert(MENDED.into(), Value::Bool(true));
+        .insert(REPAIRED.into(), Value::Bool(true));
     Some(message.to_string())
 }
 
@@ -250,13 +250,13 @@ mod tests {
             .expect("a runtime");
         runtime.block_on(async {
             let (mut from, to) = tokio::io::duplex(step);
-            let (mut mended, mut out) = (RepairedInput::new(to), Vec::new());
+            let (mut repaired, mut out) = (RepairedInput::new(to), Vec::new());
             let feed = async {
                 use tokio::io::AsyncWriteExt;
                 from.write_all(input).await.expect("written");
                 drop(from);
             };
-            let ((), read) = tokio::join!(feed, mended.read_to_end(&mut out));
+            let ((), read) = tokio::join!(feed, repaired.read_to_end(&mut out));
             read.expect("read");
             out
         })
@@ -274,10 +274,10 @@ mod tests {
                 [lines[0], lines[2], lines[3], lines[4]],
                 [good, "not \\ud8 JSON", good, "{\"cut"]
             );
-            let mended: Value = serde_json::from_str(lines[1]).expect("JSON");
-            assert_eq!(mended["id"], 2);
-            assert_eq!(mended["params"]["text"], "\u{fffd}!");
-            assert_eq!(mended["params"]["_meta"], json!({"x": 1, MENDED: true}));
+            let repaired: Value = serde_json::from_str(lines[1]).expect("JSON");
+            assert_eq!(repaired["id"], 2);
+            assert_eq!(repaired["params"]["text"], "\u{fffd}!");
+            assert_eq!(repaired["params"]["_meta"], json!({"x": 1, REPAIRED: true}));
         }
     }
 

@@ -72,7 +72,7 @@ fn body(report: &AuditReport) -> Markup {
             h2 { "Pictures" }
             div.figures {
                 (over_time(report)) (commands(report)) (actors(report)) (signers(report))
-                (living(report)) (redactions(report)) (reads(report)) (expiring(report))
+                (live_memories(report)) (redactions(report)) (reads(report)) (expiring(report))
             }
             h2 { "Registers" }
             p.note {
@@ -343,7 +343,7 @@ fn signers(report: &AuditReport) -> Markup {
     )
 }
 
-fn living(report: &AuditReport) -> Markup {
+fn live_memories(report: &AuditReport) -> Markup {
     let activity = &report.activity;
     let steps = &activity.over_time;
     let labels: Vec<String> = steps

@@ -28,20 +28,17 @@ impl Query {
 
     /// Returns a value that the page cannot do without.
     pub(super) fn needed(&self, name: &'static str) -> Result<&str> {
-        self.text(name).ok_or_else(|| Error::Invalid {
-            what: "the request",
-            why: format!("it names no {name}"),
-        })
+        self.text(name)
+            .ok_or_else(|| Error::invalid("the request", format!("it names no {name}")))
     }
 
     pub(super) fn number(&self, name: &'static str) -> Result<Option<u64>> {
         let Some(text) = self.text(name) else {
             return Ok(None);
         };
-        text.parse().map(Some).map_err(|_| Error::Invalid {
-            what: "the request",
-            why: format!("its {name} is not a number"),
-        })
+        text.parse()
+            .map(Some)
+            .map_err(|_| Error::invalid("the request", format!("its {name} is not a number")))
     }
 
     /// Refuses what the page does not know, and what is said twice.
@@ -49,10 +46,10 @@ impl Query {
         for (at, (name, _)) in self.0.iter().enumerate() {
             let is_again = self.0[..at].iter().any(|(before, _)| before == name);
             if is_again || !known.contains(&name.as_str()) {
-                return Err(Error::Invalid {
-                    what: "the request",
-                    why: "it holds something that this page does not know".into(),
-                });
+                return Err(Error::invalid(
+                    "the request",
+                    "it holds something that this page does not know",
+                ));
             }
         }
         Ok(())

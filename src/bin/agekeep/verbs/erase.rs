@@ -78,10 +78,10 @@ fn wanted(global: &Global, args: &Erase, store: &Store) -> Result<EraseOf> {
         (None, Some(glob), [None, None]) => Ok(EraseOf::Subject(glob.clone())),
         (None, None, [Some(session), None]) => Ok(EraseOf::Session(session.clone())),
         (None, None, [None, Some(actor)]) => Ok(EraseOf::Actor(actor.clone())),
-        _ => Err(Error::Invalid {
-            what: "the selection",
-            why: "name exactly one: a path or an id, --session, --actor or --subject".into(),
-        }),
+        _ => Err(Error::invalid(
+            "the selection",
+            "name exactly one: a path or an id, --session, --actor or --subject",
+        )),
     }
 }
 
@@ -101,12 +101,8 @@ fn name_of(targets: &[EraseTarget]) -> String {
 /// standard input cannot.
 pub(crate) fn confirm(shown: &[String], what: &str, name: &str) -> Result<()> {
     let terminal = input::is_terminal().then(Terminal::open).flatten();
-    let terminal = terminal.ok_or_else(|| Error::Invalid {
-        what: "an erasure that nobody confirms",
-        why:
-            "there is no terminal to ask at; look at what it destroys with --dry-run, and say --yes"
-                .into(),
-    })?;
+    let terminal = terminal.ok_or_else(|| Error::invalid("an erasure that nobody confirms", "there is no terminal to ask at; look at what it destroys with --dry-run, and say --yes"
+                ))?;
     let question = format!(
         "{}\n{what}{name} for good? Nothing brings it back. Type `{name}`, or nothing to leave it:",
         shown.join("\n")

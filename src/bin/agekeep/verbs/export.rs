@@ -112,10 +112,10 @@ fn target(global: &Global, args: &ExportArgs) -> Result<Option<ExportTarget>> {
         (None, Some(file)) if file == Path::new("-") => return Ok(None),
         (None, Some(file)) => (file, false),
         (None, None) => {
-            return Err(Error::Invalid {
-                what: "the target",
-                why: "name a folder, or a file with --jsonl".into(),
-            });
+            return Err(Error::invalid(
+                "the target",
+                "name a folder, or a file with --jsonl",
+            ));
         }
     };
     let store = environment::store(global)?;

@@ -578,8 +578,5 @@ fn command_name(text: &str) -> Result<String> {
         [near, ..] => format!("no command is called {name:?}; the nearest is {near}"),
         [] => format!("it is not one of {}", known.join(", ")),
     };
-    Err(Error::Invalid {
-        what: "the command's name",
-        why,
-    })
+    Err(Error::invalid("the command's name", why))
 }

@@ -163,7 +163,7 @@ impl Importing {
                     Some((_, why)) => ImportOutcome::Refused(why),
                 })
             }
-            TextComparison::Closed(error) => Ok(ImportOutcome::Refused(closed(error))),
+            TextComparison::Unreadable(error) => Ok(ImportOutcome::Refused(closed(error))),
             _ => Ok(ImportOutcome::Other),
         }
     }
@@ -179,13 +179,8 @@ impl Importing {
             _ => 0,
         };
         let (refusal, content, redactions, event) = if self.dry_run {
-            let foreseen = self.store.preview(command, &self.context)?;
-            (
-                foreseen.refusal,
-                foreseen.content,
-                foreseen.redactions,
-                None,
-            )
+            let preview = self.store.preview(command, &self.context)?;
+            (preview.refusal, preview.content, preview.redactions, None)
         } else {
             let answer = self.store.execute(command, &self.context)?;
             let event = Some(answer.meta.event);

@@ -92,10 +92,7 @@ pub(crate) fn open_or_make(global: &Global, make_it: bool) -> Result<Store> {
 }
 
 fn absolute(folder: &Path) -> Result<String> {
-    let invalid = |why: &str| Error::Invalid {
-        what: "the keyring's folder",
-        why: why.into(),
-    };
+    let invalid = |why: &str| Error::invalid("the keyring's folder", why);
     let path = std::path::absolute(folder).map_err(|_| invalid("it is not a path"))?;
     // Links and `..` are resolved, because what is on the way may go.
     let there = path.ancestors().find(|above| above.is_dir());
@@ -163,10 +160,10 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<I
     };
     let made = init(&path, keys, &policy, &global.context(), global.clock());
     let mut store = made.map_err(|error| match error {
-        Error::NotARecipient { .. } => Error::Invalid {
-            what: "the recipient",
-            why: "your identity cannot decrypt what is encrypted to it".into(),
-        },
+        Error::NotARecipient { .. } => Error::invalid(
+            "the recipient",
+            "your identity cannot decrypt what is encrypted to it",
+        ),
         other => other,
     })?;
     let recovery = args.recovery.then(recovery::Fresh::new);

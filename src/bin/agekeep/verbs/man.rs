@@ -48,14 +48,14 @@ fn verb(words: &[String]) -> Result<Command> {
             let near = near
                 .first()
                 .map(|name| format!("; a similar one is {name}"));
-            Error::Invalid {
-                what: "the verb",
-                why: format!(
+            Error::invalid(
+                "the verb",
+                format!(
                     "{word:?} is not a verb of {}{}",
                     command.get_name(),
                     near.unwrap_or_default()
                 ),
-            }
+            )
         })?;
     }
     Ok(command)

@@ -99,13 +99,13 @@ fn check_name(name: &str) -> Result<()> {
     if is_name {
         return Ok(());
     }
-    Err(Error::Invalid {
-        what: "--name",
-        why: format!(
+    Err(Error::invalid(
+        "--name",
+        format!(
             "it must have at most {NAME_CHARACTERS_MAX} letters a-z, digits, - and _, and begin \
              with a letter or digit"
         ),
-    })
+    ))
 }
 
 // The text for a client's file, and the directions for it.
@@ -256,13 +256,13 @@ impl Launch {
         if !self.has_variables() {
             return Ok(());
         }
-        Err(Error::Invalid {
-            what: "a path or name with `${` in it",
-            why: format!(
+        Err(Error::invalid(
+            "a path or name with `${` in it",
+            format!(
                 "{} would replace it by a variable; use a link with another name",
                 client.title
             ),
-        })
+        ))
     }
 
     /// Tells whether there is something in it that many clients take for a variable.
@@ -396,10 +396,7 @@ fn passphrase() -> Result<Option<(&'static str, String)>> {
     let Some(text) = environment::passphrase_command() else {
         return Ok(None);
     };
-    let invalid = |why: &str| Error::Invalid {
-        what: command,
-        why: why.into(),
-    };
+    let invalid = |why: &str| Error::invalid(command, why);
     let text = text.to_str().ok_or_else(|| invalid("it is not UTF-8"))?;
     if holds_secret(text)? {
         return Err(invalid(

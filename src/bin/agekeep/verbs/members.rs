@@ -139,10 +139,7 @@ fn add_member(global: &Global, add: &AddMemberArgs) -> Result<()> {
 /// Parses a recipient, or reads the one in a file.
 fn read_recipient(text: &str) -> Result<Recipient> {
     let path = Path::new(text);
-    let invalid = |why: &str| Error::Invalid {
-        what: "the recipient",
-        why: why.into(),
-    };
+    let invalid = |why: &str| Error::invalid("the recipient", why);
     if path.is_dir() {
         return Err(invalid("it is a folder"));
     }
@@ -172,10 +169,7 @@ fn read_recipient(text: &str) -> Result<Recipient> {
 
 /// Parses a recipient; text that cannot be one is not shown.
 pub(crate) fn parse(text: &str) -> Result<Recipient> {
-    Recipient::parse(text).map_err(|why| Error::Invalid {
-        what: "the recipient",
-        why,
-    })
+    Recipient::parse(text).map_err(|why| Error::invalid("the recipient", why))
 }
 
 fn remove_member(global: &Global, name: &str) -> Result<()> {

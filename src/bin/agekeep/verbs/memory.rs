@@ -145,10 +145,10 @@ fn read_standard_input(limits: &Limits) -> Result<Text> {
     terminal::tell_what_is_awaited("the text");
     let text = read_all(Path::new("-"), io::stdin().lock(), limits)?;
     if text.is_empty() {
-        return Err(Error::Invalid {
-            what: "standard input",
-            why: "it is empty, and no text was given otherwise".into(),
-        });
+        return Err(Error::invalid(
+            "standard input",
+            "it is empty, and no text was given otherwise",
+        ));
     }
     Ok(text)
 }
@@ -157,10 +157,9 @@ fn read_all(path: &Path, input: impl io::Read, limits: &Limits) -> Result<Text> 
     let max = limits.request_bytes;
     let mut text = String::new();
     match input.take(max as u64 + 1).read_to_string(&mut text) {
-        Err(e) if e.kind() == io::ErrorKind::InvalidData => Err(Error::Invalid {
-            what: "the text",
-            why: "it is not UTF-8".into(),
-        }),
+        Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+            Err(Error::invalid("the text", "it is not UTF-8"))
+        }
         Err(e) => Err(read_error(path, e)),
         Ok(length) if length > max => Err(Error::TooLong {
             what: "the text",

@@ -274,15 +274,15 @@ fn time(text: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
     if time > now {
         return Ok(Some(time));
     }
-    Err(Error::Invalid {
-        what: "the time",
-        why: format!(
+    Err(Error::invalid(
+        "the time",
+        format!(
             "{text:?} is {}, which is in the past; give a future time, such as {}, or delete the \
              memory now with `agekeep delete`",
             render::seconds(time),
             (now + chrono::TimeDelta::days(30)).date_naive()
         ),
-    })
+    ))
 }
 
 /// Finds the memory that is named. A memory that is gone can still be in the policy, by its id.
@@ -448,10 +448,10 @@ impl Draft {
     fn read(&self) -> Result<Policy> {
         let text = crate::verbs::policy::read(&self.path)?;
         if text.trim().is_empty() {
-            return Err(Error::Invalid {
-                what: "the policy",
-                why: "the edited policy is empty, so nothing was changed".into(),
-            });
+            return Err(Error::invalid(
+                "the policy",
+                "the edited policy is empty, so nothing was changed",
+            ));
         }
         Policy::parse_and_try(&text)
     }
@@ -475,8 +475,5 @@ impl Drop for Draft {
 }
 
 fn fault(why: String) -> Error {
-    Error::Invalid {
-        what: "the editor",
-        why,
-    }
+    Error::invalid("the editor", why)
 }

@@ -264,7 +264,7 @@ impl Topics {
             topics.never.iter().any(same)
         };
         match topics.only.iter().find(both) {
-            Some(topic) => Err(invalid(
+            Some(topic) => Err(Error::invalid(
                 "--never",
                 format!("{topic:?} is also given with --only"),
             )),
@@ -299,7 +299,7 @@ fn all(option: &'static str, topics: &[String]) -> Result<Vec<String>> {
             "there are {} topics, and {TOPICS_MAX} are the most",
             topics.len()
         );
-        return Err(invalid(option, why));
+        return Err(Error::invalid(option, why));
     }
     topics.iter().map(|topic| one(option, topic)).collect()
 }
@@ -309,15 +309,15 @@ fn all(option: &'static str, topics: &[String]) -> Result<Vec<String>> {
 fn one(option: &'static str, topic: &str) -> Result<String> {
     if topic.chars().any(is_unseen) {
         let why = "there is a line break or another character in it that cannot be seen";
-        return Err(invalid(option, why.into()));
+        return Err(Error::invalid(option, why));
     }
     let topic = topic.trim();
     if topic.is_empty() {
-        return Err(invalid(option, "the topic is empty".into()));
+        return Err(Error::invalid(option, "the topic is empty"));
     }
     if topic.chars().count() > CHARACTERS_MAX {
         let why = format!("the topic is longer than {CHARACTERS_MAX} characters");
-        return Err(invalid(option, why));
+        return Err(Error::invalid(option, why));
     }
     Ok(topic.to_owned())
 }
@@ -331,8 +331,4 @@ fn is_unseen(c: char) -> bool {
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
             | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-fn invalid(what: &'static str, why: String) -> Error {
-    Error::Invalid { what, why }
 }

@@ -40,10 +40,10 @@ pub(crate) fn run(global: &Global, args: &Redact) -> Result<u8> {
 fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
     let what = args.what.as_deref().unwrap_or_default();
     let Some((rev, path)) = revision_and_path(global, what) else {
-        return Err(Error::Invalid {
-            what: "what to redact",
-            why: "it is not REV:PATH, such as HEAD:/memories/notes.md".into(),
-        });
+        return Err(Error::invalid(
+            "what to redact",
+            "it is not REV:PATH, such as HEAD:/memories/notes.md",
+        ));
     };
     let context = global.context();
     let mut store = if args.dry_run {

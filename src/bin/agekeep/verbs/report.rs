@@ -131,10 +131,10 @@ pub(crate) fn parse_period(
     let time = |text: Option<&str>| text.map(|text| parse_time(text, now)).transpose();
     match (name, since, until) {
         (Some(name), None, None) => Period::parse(name),
-        (Some(_), _, _) => Err(Error::Invalid {
-            what: "the period",
-            why: "it is either a name, such as 2026-Q3, or two times".into(),
-        }),
+        (Some(_), _, _) => Err(Error::invalid(
+            "the period",
+            "it is either a name, such as 2026-Q3, or two times",
+        )),
         (None, since, until) => Period::between(time(since)?, time(until)?, now),
     }
 }
@@ -328,10 +328,10 @@ fn read(path: &Path, what: &'static str, bytes_max: usize) -> Result<Vec<u8>> {
     };
     // Nobody waits for a pipe that nothing comes through.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(Error::Invalid {
+        return Err(Error::invalid(
             what,
-            why: format!("{} is no file", path.display()),
-        });
+            format!("{} is no file", path.display()),
+        ));
     }
     let mut bytes = Vec::new();
     let mut source = File::open(path).map_err(failed)?.take(bytes_max as u64 + 1);

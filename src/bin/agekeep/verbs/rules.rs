@@ -237,8 +237,5 @@ fn withheld(why: Withheld) -> Error {
         }
         Withheld::Unfinished => "looking for secrets in it would take too long".into(),
     };
-    Error::Invalid {
-        what: "the text",
-        why,
-    }
+    Error::invalid("the text", why)
 }

@@ -127,7 +127,7 @@ fn said(version: &ExposedVersion) -> (Style, String) {
     }
     match &version.problem {
         None => {}
-        Some(Problem::Closed(why)) => parts.push(format!("not scanned: {why}")),
+        Some(Problem::Unreadable(why)) => parts.push(format!("not scanned: {why}")),
         Some(_) => parts.push(UNFINISHED.into()),
     }
     (Style::Plain, parts.join("; "))
@@ -237,7 +237,7 @@ fn to_json(memory: &Exposed) -> impl Iterator<Item = Value> {
         let problem = version.problem.iter().map(|problem| {
             let mut object = part(memory, version, "agekeep.scan_problem/1");
             let (what, why) = match problem {
-                Problem::Closed(why) => ("closed", why.as_str()),
+                Problem::Unreadable(why) => ("closed", why.as_str()),
                 _ => ("unfinished", UNFINISHED),
             };
             object["problem"] = what.into();

@@ -111,7 +111,7 @@ fn run_add(global: &Global, add: &AddSignerArgs) -> Result<()> {
     let now = (global.clock())();
     let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
     let validity = Validity::new(time(&add.valid_after)?, time(&add.valid_before)?);
-    let validity = validity.map_err(|why| invalid("the time of the key", why))?;
+    let validity = validity.map_err(|why| Error::invalid("the time of the key", why))?;
     let (key, file) = read_key(&add.key)?;
     let mut store = global.open()?;
     let (signer, meta) = store.add_signer(
@@ -156,7 +156,7 @@ fn run_role(global: &Global, name: &str, role: SignerRole) -> Result<()> {
 
 /// Reads a public key, and returns the file it came from, if any.
 fn read_key(given: &str) -> Result<(VerifyingKey, Option<&str>)> {
-    let bad = |why| invalid("the signer's key", why);
+    let bad = |why| Error::invalid("the signer's key", why);
     let parse = |text: &str| VerifyingKey::parse(text).map_err(bad);
     if agekeep::crypto::keyfile::is_secret(given) || agekeep::crypto::keyfile::is_public(given) {
         return Ok((parse(given)?, None));
@@ -173,10 +173,6 @@ fn read_key(given: &str) -> Result<(VerifyingKey, Option<&str>)> {
         return Err(bad("the file is too long for a public key".into()));
     }
     Ok((parse(&text)?, (given != "-").then_some(given)))
-}
-
-fn invalid(what: &'static str, why: String) -> Error {
-    Error::Invalid { what, why }
 }
 
 fn show_removed(global: &Global, removed: &Removed) -> Result<()> {

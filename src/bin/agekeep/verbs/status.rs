@@ -27,10 +27,9 @@ const OVERDUE: u8 = 14;
 
 pub(crate) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
     let max_age = args.max_age.as_deref().map(str::parse::<TimeSpan>);
-    let max_age = max_age.transpose().map_err(|why| Error::Invalid {
-        what: "--max-age",
-        why,
-    })?;
+    let max_age = max_age
+        .transpose()
+        .map_err(|why| Error::invalid("--max-age", why))?;
     let mut status = global.open_for_reading()?.status()?;
     let overdue = max_age.and_then(|max| overdue(&status, (global.clock())(), max));
     let code = if overdue.is_some() { OVERDUE } else { 0 };
@@ -367,10 +366,7 @@ pub(crate) struct Compact {
 
 pub(crate) fn compact(global: &Global, args: &Compact) -> Result<u8> {
     if global.quiet && global.json {
-        return Err(Error::Invalid {
-            what: "--quiet",
-            why: "--json always prints everything".into(),
-        });
+        return Err(Error::invalid("--quiet", "--json always prints everything"));
     }
     let mut store = global.open_for_reading()?;
     if args.dry_run {

@@ -84,10 +84,10 @@ pub(crate) fn rollback(global: &Global, args: &Rollback) -> Result<u8> {
 pub(crate) fn revert(global: &Global, args: &Revert) -> Result<u8> {
     let chosen = [&args.events, &args.since, &global.session, &global.actor];
     if chosen.iter().all(|option| option.is_none()) {
-        return Err(Error::Invalid {
-            what: "the selection",
-            why: "say what to undo: an event, a range, --session, --actor or --since".into(),
-        });
+        return Err(Error::invalid(
+            "the selection",
+            "say what to undo: an event, a range, --session, --actor or --since",
+        ));
     }
     let store = open(global, &args.how)?;
     let mut selection = Selection::default();

@@ -80,10 +80,8 @@ pub(crate) fn exit_code(report: &Report) -> u8 {
 /// Reads a checkpoint.
 fn note(file: &Path) -> Result<SignedCheckpoint> {
     let text = policy::read(file)?;
-    SignedCheckpoint::parse(&text).map_err(|why| Error::Invalid {
-        what: "the checkpoint",
-        why: format!("{}: {why}", file.display()),
-    })
+    SignedCheckpoint::parse(&text)
+        .map_err(|why| Error::invalid("the checkpoint", format!("{}: {why}", file.display())))
 }
 
 fn to_text(report: &Report) -> String {

@@ -360,10 +360,7 @@ pub(super) fn diff(visit: &mut Visit<'_>) -> Result<Page> {
 
 fn moment(visit: &Visit<'_>, name: &'static str) -> Result<u64> {
     let number = visit.query.number(name)?;
-    number.ok_or_else(|| Error::Invalid {
-        what: "the comparison",
-        why: "choose two versions".into(),
-    })
+    number.ok_or_else(|| Error::invalid("the comparison", "choose two versions"))
 }
 
 /// Who wrote each line.

@@ -80,10 +80,9 @@ fn filter(visit: &Visit<'_>) -> Result<Filter> {
 
 fn outcome(text: &str) -> Result<Outcome> {
     let found = OUTCOMES.iter().find(|outcome| outcome.as_str() == text);
-    found.copied().ok_or_else(|| Error::Invalid {
-        what: "the outcome",
-        why: "it is none of ok, error and denied".into(),
-    })
+    found
+        .copied()
+        .ok_or_else(|| Error::invalid("the outcome", "it is none of ok, error and denied"))
 }
 
 fn form(query: &Query) -> Markup {

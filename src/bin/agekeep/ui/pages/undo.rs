@@ -47,10 +47,10 @@ impl UndoForm {
             },
             Some("revert") => Undo::Revert(selection(query, now)?),
             _ => {
-                return Err(Error::Invalid {
-                    what: "the undo",
-                    why: "it is none of restore, revert and rollback".into(),
-                });
+                return Err(Error::invalid(
+                    "the undo",
+                    "it is none of restore, revert and rollback",
+                ));
             }
         };
         Ok(Self(undo))
@@ -91,10 +91,10 @@ fn selection(query: &Query, now: DateTime<Utc>) -> Result<Selection> {
         && selection.session.is_none()
         && selection.since.is_none()
     {
-        return Err(Error::Invalid {
-            what: "the selection",
-            why: "say what to undo: events, an actor, a session or a time".into(),
-        });
+        return Err(Error::invalid(
+            "the selection",
+            "say what to undo: events, an actor, a session or a time",
+        ));
     }
     Ok(selection)
 }

@@ -24,7 +24,7 @@ use crate::{output, render};
 pub(super) enum Added {
     Written,
     /// The version does not open.
-    Closed,
+    Unreadable,
     /// Git would take a file of its name for its own.
     OfGit,
     /// The reader is gone.
@@ -104,7 +104,7 @@ impl ExportWriter {
                 (Some(path), Ok(text)) => {
                     write_file(target, root, open, path, text.as_str().as_bytes())
                 }
-                _ => Ok(Added::Closed),
+                _ => Ok(Added::Unreadable),
             };
         }
         if !self.line(&line(taken))? {
@@ -112,7 +112,7 @@ impl ExportWriter {
         }
         Ok(match taken.text {
             Ok(_) => Added::Written,
-            Err(_) => Added::Closed,
+            Err(_) => Added::Unreadable,
         })
     }
 

@@ -86,10 +86,10 @@ impl Lines {
                 what: path.display().to_string(),
                 found: header.schema[ANY_SCHEMA.len()..].chars().take(20).collect(),
             }),
-            _ => Err(Error::Invalid {
-                what: "the file",
-                why: format!("it is no JSON Lines export: its first line does not say {SCHEMA}"),
-            }),
+            _ => Err(Error::invalid(
+                "the file",
+                format!("it is no JSON Lines export: its first line does not say {SCHEMA}"),
+            )),
         }
     }
 

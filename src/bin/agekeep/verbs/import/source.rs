@@ -155,10 +155,7 @@ impl ImportSource {
 }
 
 fn invalid(why: &str) -> Error {
-    Error::Invalid {
-        what: "the source",
-        why: why.into(),
-    }
+    Error::invalid("the source", why)
 }
 
 /// Tells what kind of folder it is.

@@ -51,16 +51,16 @@ pub(super) fn run(
             shown(&launch.program)
         ),
     ));
-    checks.extend(on_ground(launch));
+    checks.extend(check_file_system(launch));
     checks.extend(of_store(launch));
     talk(launch, &mut checks);
     print(global, client, name, &checks)?;
     Ok(u8::from(checks.iter().any(Check::is_fault)))
 }
 
-fn on_ground(launch: &Launch) -> Option<Check> {
+fn check_file_system(launch: &Launch) -> Option<Check> {
     let store = launch.store()?;
-    remark(&store).map(|text| Check::note("ground", text))
+    remark(&store).map(|text| Check::note("file system", text))
 }
 
 /// Looks into the client's files. Returns the entry that the client would start, if it is in a file

@@ -37,10 +37,9 @@ pub(crate) struct CopyKeys {
 /// Copies the keys: an image of agekeep alone has no other program for it.
 pub(crate) fn copy_keys(args: &CopyKeys) -> Result<u8> {
     for file in &args.files {
-        let name = file.file_name().ok_or_else(|| Error::Invalid {
-            what: "the path of a key",
-            why: "it has no file name".into(),
-        })?;
+        let name = file
+            .file_name()
+            .ok_or_else(|| Error::invalid("the path of a key", "it has no file name"))?;
         keyfile::copy_private(file, &args.to.join(name))?;
     }
     Ok(0)
@@ -86,10 +85,7 @@ pub(super) fn file(sweep: &Sweep, args: &K8s) -> Result<ScheduleFile> {
 /// Checks a name that a person gave, and quotes it for YAML.
 fn checked(what: &'static str, name: &str) -> Result<String> {
     if name.is_empty() || name.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        return Err(Error::Invalid {
-            what,
-            why: "it is empty or contains a space".into(),
-        });
+        return Err(Error::invalid(what, "it is empty or contains a space"));
     }
     Ok(quoted(name))
 }
@@ -165,13 +161,13 @@ fn comment(sweep: &Sweep, args: &K8s) -> Result<String> {
 /// the key.
 fn from_file(key: &str, path: &str) -> Result<String> {
     if path.contains('=') {
-        return Err(Error::Invalid {
-            what: "the path of a key",
-            why: format!(
+        return Err(Error::invalid(
+            "the path of a key",
+            format!(
                 "kubectl cannot make a secret of a file with `=` in its path ({path}); name a copy \
                  or a link"
             ),
-        });
+        ));
     }
     let entry = format!("{key}={path}");
     Ok(if entry.contains([',', '"']) {

@@ -89,10 +89,10 @@ ProtectSystem=strict
 /// Makes the units that are asked for.
 pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> {
     if sweep.program.contains(['"', '\'', '\\']) {
-        return Err(Error::Invalid {
-            what: "the path of this program",
-            why: "systemd starts nothing with a quote or a backslash in its path".into(),
-        });
+        return Err(Error::invalid(
+            "the path of this program",
+            "systemd starts nothing with a quote or a backslash in its path",
+        ));
     }
     let [service, timer] = NAMES[usize::from(args.user)];
     let mut files = Vec::new();
