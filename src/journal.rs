@@ -86,9 +86,19 @@ impl Journal {
     /// Starts a new journal at `base`, with the records after it. Everything up to `base` must be
     /// durable in its place.
     pub(crate) fn start_after(&mut self, base: ObjectId) -> Result<()> {
-        let mut records = self.records()?;
-        let kept = records.iter().position(|record| record.parent == base);
-        let kept = records.split_off(kept.unwrap_or(records.len()));
+        // Whoever packed the records before has checked them.
+        let mut at = HEADER_BYTES as u64;
+        while at < self.end {
+            let Some((frame, parent, _)) = self.record_start(at)? else {
+                break;
+            };
+            if parent == base {
+                break;
+            }
+            let next = self.stated_end(at, &frame)?;
+            at = next.ok_or_else(|| self.damaged("a record changed"))?;
+        }
+        let kept = self.records_from(at)?;
         if kept.last().map_or(base, |record| record.head) != self.head() {
             return Err(self.damaged("its records do not follow one another"));
         }
@@ -228,14 +238,7 @@ impl Journal {
     fn skip_to(&mut self, branch: ObjectId) -> Result<()> {
         let (mut at, mut last, mut head) = (self.end, self.last, self.base);
         let mut commits = Vec::new();
-        while at + RECORD_START_BYTES as u64 <= self.filled {
-            let mut start = [0; RECORD_START_BYTES];
-            let read = self
-                .file()
-                .and_then(|file| file.read_exact_at(&mut start, at));
-            read.map_err(self.fault("read"))?;
-            let (frame, payload) = start.split_first_chunk().expect("it is longer");
-            let (parent, next) = record::commits(payload.first_chunk().expect("it is as long"));
+        while let Some((frame, parent, next)) = self.record_start(at)? {
             if parent != head {
                 break;
             }
@@ -243,13 +246,33 @@ impl Journal {
                 (self.commits, self.end, self.last) = (commits, at, last);
                 break;
             }
-            let Some(end) = self.stated_end(at, frame)? else {
+            let Some(end) = self.stated_end(at, &frame)? else {
                 break;
             };
             commits.push(next);
-            (head, last, at) = (next, (at, *frame), end);
+            (head, last, at) = (next, (at, frame), end);
         }
         Ok(())
+    }
+
+    /// Returns how the record at `at` begins: its header, its parent and its head; `None` if the
+    /// file ends before.
+    #[allow(clippy::type_complexity)]
+    fn record_start(
+        &self,
+        at: u64,
+    ) -> Result<Option<([u8; RECORD_HEADER_BYTES], ObjectId, ObjectId)>> {
+        if at + RECORD_START_BYTES as u64 > self.filled {
+            return Ok(None);
+        }
+        let mut start = [0; RECORD_START_BYTES];
+        let read = self
+            .file()
+            .and_then(|file| file.read_exact_at(&mut start, at));
+        read.map_err(self.fault("read"))?;
+        let (frame, payload) = start.split_first_chunk().expect("it is longer");
+        let (parent, head) = record::commits(payload.first_chunk().expect("it is as long"));
+        Ok(Some((*frame, parent, head)))
     }
 
     /// Moves to another folder. The next refresh reads the journal there.
@@ -387,7 +410,12 @@ impl Journal {
 
     /// Returns every record, in order.
     pub(crate) fn records(&self) -> Result<Vec<JournalRecord>> {
-        let (mut at, mut records) = (HEADER_BYTES as u64, Vec::new());
+        self.records_from(HEADER_BYTES as u64)
+    }
+
+    /// Returns the records from an offset on, at which one begins.
+    fn records_from(&self, mut at: u64) -> Result<Vec<JournalRecord>> {
+        let mut records = Vec::new();
         while at < self.end {
             let Some((record, end)) = self.read_record(at)? else {
                 return Err(self.damaged("a record changed"));

@@ -217,13 +217,15 @@ impl Work {
             return Ok(false);
         };
         let base = packed.head();
-        let mut now = Journal::open(&self.root)?;
-        let branch = repository.head()?.filter(|branch| now.knows(*branch));
+        let mut now = Journal::open_at(&self.root, base)?;
+        let knows = |branch: &ObjectId| now.knows(*branch) || packed.knows(*branch);
+        let branch = repository.head()?.filter(knows);
         let Some(branch) = branch.filter(|_| now.inode() == packed.inode()) else {
             return Ok(false);
         };
-        // Under another policy the keyring may be elsewhere.
-        if config_blobs_at(repository, now.head())?.policy != self.policy {
+        // Under another policy the keyring may be elsewhere. Who decides on a policy moves the branch
+        // at once, so the branch tells.
+        if config_blobs_at(repository, branch)?.policy != self.policy {
             return Ok(false);
         }
         // Whoever had the journal packed has put the keys of these records in place.
