@@ -320,11 +320,8 @@ impl Redactor {
 
     /// Finds the secrets of a text, with or without the words that only weigh like one.
     fn spans_of(&self, text: &str, path: &str, weighs: bool) -> Result<Vec<Span>, Withheld> {
-        // A byte-order mark at the start is no part of the first word.
-        let marked = text
-            .strip_prefix('\u{feff}')
-            .map_or(0, |rest| text.len() - rest.len());
-        let mut bytes = Zeroizing::new(text.as_bytes()[marked..].to_vec());
+        let mut bytes = Zeroizing::new(text.as_bytes().to_vec());
+        blank_order_marks(&mut bytes);
         for marker in span::find(&bytes, |kind| self.knows(kind)) {
             bytes[marker].fill(span::BLANK);
         }
@@ -342,10 +339,6 @@ impl Redactor {
         let mut spans = found.map_err(|_| Withheld::Unfinished)?;
         if !self.0.allow.is_empty() {
             spans.retain(|span| !self.allows(span, &bytes, path));
-        }
-        for span in &mut spans {
-            span.start += marked;
-            span.end += marked;
         }
         Ok(merge(text, spans))
     }
@@ -422,6 +415,22 @@ impl Redactor {
             }
         };
         spans.iter().map(place).collect()
+    }
+}
+
+/// Takes byte-order marks at the beginning of a line for blanks: they are no part of its first word.
+fn blank_order_marks(bytes: &mut [u8]) {
+    const MARK: &[u8] = "\u{feff}".as_bytes();
+    let mut from = 0;
+    while let Some(at) = memchr::memmem::find(&bytes[from..], MARK).map(|at| from + at) {
+        let begins = at == 0 || bytes[at - 1] == b'\n' || (at == from && from > 0);
+        if begins {
+            bytes[at..at + MARK.len()].fill(b' ');
+            from = at + MARK.len();
+        } else {
+            // The next one is looked for behind this one, which is no blank.
+            from = at + 1;
+        }
     }
 }
 

@@ -199,11 +199,11 @@ fn bounded(text: String, characters_max: usize) -> String {
     else {
         return text;
     };
-    let state = text[..at]
+    let shown = text[..at]
         .rfind('\n')
         .map_or(&text[..at], |end| &text[..end]);
-    let (some, all) = (state.lines().count(), text.lines().count());
-    format!("{state}\n[Truncated: {some} of {all} lines shown.]")
+    let (some, all) = (shown.lines().count(), text.lines().count());
+    format!("{shown}\n[Truncated: {some} of {all} lines shown.]")
 }
 
 // The tools that restore memories, and those of an administrator: `memory_restore`,
