@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// Most values that are kept ready.
@@ -81,6 +81,13 @@ impl<T> Drop for Running<T> {
     }
 }
 
+/// Returns the number of processors that this process may use. Asking the system costs several calls,
+/// so it is asked once.
+pub(crate) fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// Runs `act` on each item, on every core: a thread for so many items, at the most. Each thread gets
 /// its own value from `own`. Returns the results in the order of the items.
 pub(crate) fn on_every_core<T: Sync, R: Send, O, E: Send>(
@@ -89,8 +96,7 @@ pub(crate) fn on_every_core<T: Sync, R: Send, O, E: Send>(
     own: impl Fn() -> Result<O, E> + Sync,
     act: impl Fn(&O, &T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let threads = cores.min(items.len() / items_each).max(1);
+    let threads = cores().min(items.len() / items_each).max(1);
     let next = AtomicUsize::new(0);
     let work = || {
         let own = own()?;

@@ -33,7 +33,7 @@ const RECORD_HEADER_BYTES: usize = 4 + 32;
 const RECORD_START_BYTES: usize = RECORD_HEADER_BYTES + record::COMMITS_BYTES;
 /// Bytes of zeros written ahead at a time.
 const FILL_BYTES: u64 = 256 * 1024;
-/// Past this size a checkpoint is due: small enough to read at every start, large enough that a
+/// Past this size a checkpoint is due: small enough to read whole after a restart, large enough that a
 /// checkpoint serves a hundred commands.
 const CHECKPOINT_BYTES: u64 = 2 * 1024 * 1024;
 /// Past this size no command goes on without a checkpoint. The next command makes it, and reports

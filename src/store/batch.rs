@@ -4,13 +4,13 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{io, iter, thread};
 
 use crate::Text;
+use crate::background::cores;
 use crate::error::{Error, Result};
 use crate::event::{Context, Event};
 use crate::id::ObjectId;
@@ -37,10 +37,6 @@ const OBJECT_BYTES_MAX: usize = 1024 * 1024;
 const SHARED_BYTES_MIN: usize = 8 * 1024;
 /// The most threads that help.
 const REDACTING_THREADS_MAX: usize = 3;
-
-/// The processors that this process may use. Asking costs several system calls.
-static PROCESSORS: LazyLock<usize> =
-    LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
 /// A signed commit that waits for the journal, with the state change it makes.
 pub(super) struct PendingCommit {
@@ -164,17 +160,20 @@ fn execute_waiting(
     waiting: &mut VecDeque<CommandCall>,
     answers: &mut Vec<Result<Answer>>,
 ) -> bool {
-    let precomputed = |call: &CommandCall| PrecomputedText::of(&store.state, &call.0);
-    let texts: Vec<Option<PrecomputedText>> = waiting.iter().map(precomputed).collect();
     let behind = waiting.iter().skip(1).map(|call| text_bytes(&call.0));
     let threads = match behind.sum() {
         0..SHARED_BYTES_MIN => 0,
-        _ => (*PROCESSORS - 1)
+        _ => (cores() - 1)
             .min(REDACTING_THREADS_MAX)
             .min(waiting.len() - 1),
     };
-    // Without a redactor, each command gets the error.
-    let redactor = redactor(store).ok().filter(|_| threads > 0).cloned();
+    let (mut redactor_of_all, mut texts) = (None, Vec::new());
+    if threads > 0 {
+        // Without a redactor, each command gets the error.
+        redactor_of_all = redactor(store).ok().cloned();
+        let precomputed = |call: &CommandCall| PrecomputedText::of(&store.state, &call.0);
+        texts.extend(waiting.iter().map(precomputed));
+    }
     let mut done = 0;
     let next = AtomicUsize::new(1);
     let calls = &*waiting.make_contiguous();
@@ -183,7 +182,7 @@ fn execute_waiting(
             let at = next.fetch_add(1, Ordering::Relaxed);
             let (call, text) = calls.get(at).zip(texts.get(at))?;
             if let Some(text) = text {
-                text.redact(redactor.as_ref()?, &call.0);
+                text.redact(redactor_of_all.as_ref()?, &call.0);
             }
         }
     };
@@ -192,8 +191,9 @@ fn execute_waiting(
             // Where no thread can be had, the commands redact their texts themselves.
             drop(thread::Builder::new().spawn_scoped(scope, redact));
         }
-        calls.iter().zip(&texts).all(|((command, context), text)| {
-            let answer = execute_one(store, command, context, text.as_ref());
+        calls.iter().enumerate().all(|(at, (command, context))| {
+            let text = texts.get(at).and_then(Option::as_ref);
+            let answer = execute_one(store, command, context, text);
             let goes_on = answer.is_ok() && !store.ledger.batch.is_full();
             answers.push(answer);
             done += 1;

@@ -157,7 +157,7 @@ pub(super) fn check_commits(
     mut each: impl FnMut(usize, CheckedCommitFacts) -> Result<()>,
 ) -> Result<()> {
     let runs = commits.len().div_ceil(RUN);
-    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let cores = crate::background::cores();
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(RUNS_WAITING);

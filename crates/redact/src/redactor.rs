@@ -421,15 +421,13 @@ impl Redactor {
 /// Takes byte-order marks at the beginning of a line for blanks: they are no part of its first word.
 fn blank_order_marks(bytes: &mut [u8]) {
     const MARK: &[u8] = "\u{feff}".as_bytes();
-    let mut from = 0;
-    while let Some(at) = memchr::memmem::find(&bytes[from..], MARK).map(|at| from + at) {
-        let begins = at == 0 || bytes[at - 1] == b'\n' || (at == from && from > 0);
-        if begins {
-            bytes[at..at + MARK.len()].fill(b' ');
-            from = at + MARK.len();
-        } else {
-            // The next one is looked for behind this one, which is no blank.
-            from = at + 1;
+    let marks: Vec<usize> = memchr::memmem::find_iter(bytes, MARK).collect();
+    // Several in a row begin the line together.
+    let mut end = 0;
+    for at in marks {
+        if at == end || bytes[at - 1] == b'\n' {
+            end = at + MARK.len();
+            bytes[at..end].fill(b' ');
         }
     }
 }

@@ -254,7 +254,7 @@ pub(in crate::store) fn check_all(
     commits: &[ObjectId],
     mut each: impl FnMut(CheckedCommit) -> Result<()>,
 ) -> Result<()> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let cores = crate::background::cores();
     if commits.len() < THREADS_COMMITS_MIN || cores == 1 {
         let mut checks = Checks::new(root, keyring);
         return commits.iter().try_for_each(|id| each(checks.check(*id)?));
