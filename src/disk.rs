@@ -25,8 +25,8 @@ use crate::error::{Error, Result};
 pub(crate) use self::folder::{DirEntry, FileStat, Folder};
 pub(crate) use self::name::{KEY_ENTRIES_MAX, Name, PACK_OBJECTS_MAX, PackId, StagedKeyringId};
 pub(crate) use self::outside::{
-    absolute, bytes_of, make_folder, make_private_folder, make_private_folder_durably, make_secret,
-    open_chosen, open_plain, place_of_new, read_plain, remove_plain, replace,
+    NewFolder, absolute, bytes_of, make_folder, make_private_folder, make_private_folder_durably,
+    make_secret, open_chosen, open_plain, read_plain, remove_plain, replace,
     replace_chosen_durably, replace_durably, user,
 };
 pub(crate) use crate::error::refused::{FileKind, Refused};

@@ -10,7 +10,9 @@ use std::{fmt, io};
 use crate::id::StoreId;
 
 pub(crate) use self::faults::not_allowed;
-pub use self::faults::{ExportFault, KeyFault, MembershipFault, RetentionFault, SigningFault};
+pub use self::faults::{
+    ExportFault, KeyFault, MembershipFault, RemoteFault, RetentionFault, SigningFault,
+};
 pub(crate) use self::refused::Refused;
 pub use crate::redact::similar::nearest;
 
@@ -176,6 +178,8 @@ pub enum Error {
     Retention(RetentionFault),
     /// An export cannot be written to its destination.
     Export(ExportFault),
+    /// A copy elsewhere cannot be reached, or what it has is not taken.
+    Remote(RemoteFault),
     /// A revision names no moment in history.
     NoRevision {
         /// The revision as it was given.
@@ -301,6 +305,7 @@ impl Error {
             Self::OldFormat => "old_format",
             Self::Retention(fault) => fault.code(),
             Self::Export(fault) => fault.code(),
+            Self::Remote(fault) => fault.code(),
             Self::NoRevision { .. } => "no_revision",
             Self::NothingToUndo { .. } => "nothing_to_undo",
             Self::Ambiguous { .. } => "ambiguous",
@@ -346,6 +351,7 @@ impl Error {
             Self::Signing(fault) => fault.exit_code(),
             Self::Retention(fault) => fault.exit_code(),
             Self::Export(fault) => fault.exit_code(),
+            Self::Remote(fault) => fault.exit_code(),
             Self::TooLong { .. } | Self::HistoryFull { .. } | Self::TooManyEvents { .. } => 9,
             Self::NoStore { .. } => 10,
             Self::Locked { .. } => 11,
@@ -453,6 +459,7 @@ impl Error {
             Self::Signing(fault) => fault.hint(),
             Self::Retention(fault) => fault.hint(),
             Self::Export(fault) => fault.hint().into(),
+            Self::Remote(fault) => fault.hint(),
             Self::Key(fault) => fault.hint(),
             Self::HeadMoved {
                 expected,
@@ -678,6 +685,7 @@ impl fmt::Display for Error {
             Self::Signing(fault) => fault.fmt(f),
             Self::Retention(fault) => fault.fmt(f),
             Self::Export(fault) => fault.fmt(f),
+            Self::Remote(fault) => fault.fmt(f),
             Self::NoSigningKey => write!(f, "there is no signing key, so nothing can be recorded"),
             Self::NoKeyring { path, is_whole } => {
                 let what = if *is_whole { "keyring" } else { "keyring file" };

@@ -195,6 +195,7 @@ fn public_text(error: &Error) -> String {
         | Error::NotARecipient { .. }
         | Error::NotAReader
         | Error::Export(_)
+        | Error::Remote(_)
         | Error::NoKeyring { .. } => format!("the store cannot be opened ({})", error.code()),
     }
 }

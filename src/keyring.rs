@@ -8,6 +8,7 @@
 //! keyring/names       memory id → the key of its paths in event records, under the names key
 //! ```
 
+pub(crate) mod backup;
 mod files;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
@@ -16,7 +17,7 @@ mod rotation;
 mod table;
 
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use zeroize::Zeroizing;
 
@@ -26,7 +27,9 @@ use crate::background::Precomputed;
 use crate::crypto::aead::{self, Key};
 use crate::crypto::digest::{Digest, keyed};
 use crate::crypto::recipients::{self, Member, Role};
-use crate::crypto::seal::{self, Identity, OpenFault, PreparedEncryptor, Recipient, SealKey};
+use crate::crypto::seal::{
+    self, Identity, OpenFault, PreparedEncryptor, Recipient, SealKey, Unlock,
+};
 use crate::crypto::sign::{Authority, AuthorityMark};
 use crate::disk::{Folder, Name};
 use crate::error::{Error, Result};
@@ -328,6 +331,11 @@ impl Keyring {
     /// Returns its folder.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
+    }
+
+    /// Returns the answers to plugins while something is sealed to their recipients.
+    pub(crate) fn unlock(&self) -> &Arc<dyn Unlock> {
+        self.identity.unlock()
     }
 
     /// Returns the key of the epoch.

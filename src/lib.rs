@@ -73,6 +73,7 @@
 //! | `state` | what all events add up to, in two caches |
 //! | [`store`] | the open store: plan, commit, undo, expire, erase, look back |
 //! | [`verify`](mod@verify) | proof that nothing was changed, or where something was |
+//! | [`remote`] | copies elsewhere: push, pull and clone by the git program |
 //! | [`report`] | what happened in a period: counts, registers, what expires when |
 //! | [`jsonl`] | calls and answers as JSON lines |
 //!
@@ -126,6 +127,7 @@ pub mod id;
 pub mod jsonl;
 pub mod memory_tool;
 pub mod policy;
+pub mod remote;
 pub mod report;
 pub mod store;
 pub mod verify;

@@ -75,6 +75,7 @@ use crate::state::timeline::file::TimelineFile;
 
 pub use self::batch::Queue;
 pub use self::config::PolicyChange;
+pub(crate) use self::config::parse_recorded_policy;
 pub use self::export::Export;
 pub use self::journal_checkpoint::{Compacted, StorageStats};
 pub(crate) use self::journal_checkpoint::{checkpoint, clean_up_after_reboot};
@@ -82,14 +83,17 @@ pub(crate) use self::keyring_location::{keyring_at, store_at, was_in_force};
 pub use self::log::ChangeSet;
 pub use self::members::ExportedKeys;
 pub use self::preview::{Preview, TextComparison};
-pub(crate) use self::recovery::{PendingRecovery, restore_objects};
+pub(crate) use self::recovery::{
+    PendingRecovery, commits_between, config_blobs_at, fast_forward, placed_head, restore_objects,
+};
 pub use self::rekey::{ProgressFn, Rekeyed};
 pub use self::rollback_check::LostMoment;
-pub(crate) use self::rollback_check::RollbackCheck;
+pub(crate) use self::rollback_check::{RollbackCheck, founding_key};
 pub use self::signers::{Removed, Signer};
 pub use self::status::{CopyOf, Distance, FirstUse, Status, Totals};
 pub use crate::crypto::seal::{Identity, Recipient};
 pub use crate::crypto::sign::{SignerRole, SigningKey, Validity, VerifyingKey};
+pub use crate::keyring::backup::Audience;
 
 /// How long this process puts objects in place at once after another process came: what one defers,
 /// the other has to read from the journal and to put in place.

@@ -33,6 +33,7 @@ use self::findings::{Fault, FindingLocation, Findings};
 use self::replay::ReplayState;
 use self::snapshot::StoreSnapshot;
 use self::walk::{CommitRange, Link, Start, VerifiedHistory};
+use crate::crypto::digest::Digest;
 use crate::crypto::seal::Identity;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
@@ -157,10 +158,38 @@ pub fn verify(
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
+    verify_line(&store::store_at(root)?, options, None, progress)
+}
+
+/// Commits that came from elsewhere, whose objects are in the store and to which no branch leads yet.
+pub(crate) struct Incoming {
+    /// The newest of them.
+    pub(crate) head: ObjectId,
+    /// The commit at which the store's own history ends. With a key, records are read from the last
+    /// verified point on; without one, commits after this one are read.
+    pub(crate) known: ObjectId,
+}
+
+/// Verifies what came from elsewhere as if history had it, and keeps no verified point.
+pub(crate) fn verify_incoming(
+    root: &Folder,
+    options: &Options,
+    incoming: Incoming,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report> {
+    verify_line(root, options, Some(incoming), progress)
+}
+
+fn verify_line(
+    root: &Folder,
+    options: &Options,
+    incoming: Option<Incoming>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report> {
     let mut findings = Findings::default();
     let mut not_checked = Vec::new();
-    let root = &store::store_at(root)?;
-    let opened = snapshot::open(root, options, &mut findings, &mut not_checked);
+    let end = incoming.as_ref().map(|incoming| incoming.head);
+    let opened = snapshot::open(root, options, end, &mut findings, &mut not_checked);
     let opened = match opened {
         Err(Error::Damaged { why, .. }) if findings.has_found("alternates") => {
             not_checked.push(unread(&why));
@@ -171,6 +200,7 @@ pub fn verify(
     let mut run = Run {
         root,
         options,
+        incoming,
         opened,
         findings,
         not_checked,
@@ -194,6 +224,7 @@ fn unread(why: &str) -> String {
 struct Run<'a> {
     root: &'a Folder,
     options: &'a Options,
+    incoming: Option<Incoming>,
     opened: StoreSnapshot,
     findings: Findings,
     not_checked: Vec<String>,
@@ -217,6 +248,8 @@ struct RunStart {
     fold: ReplayState,
     /// The event number of the first commit, if it is known.
     first: Option<u64>,
+    /// The commit before the first, up to which history is known to be in order.
+    before: Option<ObjectId>,
     point: Option<VerifiedPoint>,
 }
 
@@ -242,8 +275,10 @@ impl Run<'_> {
             self.keys(&begun, &mut outcome)?;
         }
         let Some(first) = begun.first else {
-            self.not_checked
-                .push("what was before a commit that cannot be read".into());
+            if begun.before.is_none() {
+                self.not_checked
+                    .push("what was before a commit that cannot be read".into());
+            }
             return Ok(outcome);
         };
         let keyring = self.opened.keyring.as_ref();
@@ -252,7 +287,7 @@ impl Run<'_> {
             repository: &self.opened.repository,
             first,
             commits: &begun.line.commits,
-            before: begun.point.as_ref().map(|point| point.commit),
+            before: begun.before,
         };
         match self.opened.store {
             Some(store) => {
@@ -269,6 +304,7 @@ impl Run<'_> {
                 .push("checkpoints: the store's id cannot be read".into()),
         }
         if self.findings.total == 0
+            && self.incoming.is_none()
             && let Some(newest) = chain.newest()?
         {
             self.keep_point(begun.fold, &newest)?;
@@ -313,7 +349,11 @@ impl Run<'_> {
         known: Option<(VerifiedPoint, ReplayState)>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<RunStart> {
-        let until = known.as_ref().map(|(point, _)| point.commit);
+        let until = match (&known, &self.incoming) {
+            (Some((point, _)), _) => Some(point.commit),
+            (None, Some(incoming)) if self.opened.keyring.is_none() => Some(incoming.known),
+            (None, _) => None,
+        };
         let line = walk::walk(
             &self.opened.repository,
             head,
@@ -327,7 +367,16 @@ impl Run<'_> {
                 first: Some(fold.catalog.events),
                 line,
                 fold,
+                before: Some(point.commit),
                 point: Some(point),
+            }),
+            // Without a key records say nothing, neither these nor the ones before.
+            (None, Start::After(commit)) => Ok(RunStart {
+                first: None,
+                line,
+                fold: ReplayState::new(Catalog::empty(), true),
+                before: Some(commit),
+                point: None,
             }),
             (known, start) => {
                 if let Some((point, fold)) = known {
@@ -338,6 +387,7 @@ impl Run<'_> {
                     first: (!cut).then_some(0),
                     line,
                     fold: ReplayState::new(Catalog::empty(), cut),
+                    before: None,
                     point: None,
                 })
             }
@@ -369,11 +419,14 @@ impl Run<'_> {
         let total = begun.line.commits.len() as u64;
         let keyring = self.opened.keyring.as_ref();
         let repository = &self.opened.repository;
-        let before = match &begun.point {
-            Some(point) => Before {
+        let before = match begun.before {
+            Some(commit) => Before {
                 root: false,
-                digest: Some(point.digest),
-                tree: snapshot::tree_of(repository, point.commit)?,
+                digest: match &begun.point {
+                    Some(point) => Some(point.digest),
+                    None => Some(Digest::of(&repository.commit(commit)?.1)),
+                },
+                tree: snapshot::tree_of(repository, commit)?,
                 certain: true,
             },
             None => Before {

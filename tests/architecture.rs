@@ -25,6 +25,7 @@ const ROOMS: &[&str] = &[
     "state",
     "store",
     "verify",
+    "remote",
     "report",
     "jsonl",
 ];
@@ -115,6 +116,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("\"/proc/", PLATFORM),
     ("\"/dev/", &["src/bin/agekeep/platform.rs"]),
     ("signal::unix", &["src/bin/agekeep/platform.rs"]),
+    ("Command::new(\"git\")", &["src/remote/git.rs"]),
     ("Command::new(\"sh\")", &["src/bin/agekeep/platform.rs"]),
     ("sha1::", &["src/repository/pack"]),
     ("bip39::", &["crates/redact/src/mnemonic.rs"]),
@@ -159,6 +161,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "crates/redact/src/gitleaks",
             "src/bin/agekeep/config.rs",
             "src/bin/agekeep/verbs/mcp_config",
+            "src/remote/local.rs",
         ],
     ),
     (

@@ -7,7 +7,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use agekeep::error::{Error, ExportFault, KeyFault, MembershipFault, RetentionFault, SigningFault};
+use agekeep::error::{
+    Error, ExportFault, KeyFault, MembershipFault, RemoteFault, RetentionFault, SigningFault,
+};
 
 use crate::support::terminal::answered;
 use crate::support::{Home, has_peer, json_lines, stderr, stdout};
@@ -517,6 +519,34 @@ pub(crate) fn every_error() -> Vec<Error> {
     );
     errors.extend(
         [
+            RemoteFault::NoSuch {
+                name: text(),
+                known: vec![],
+            },
+            RemoteFault::NoSuch {
+                name: text(),
+                known: vec![text()],
+            },
+            RemoteFault::Exists { name: text() },
+            RemoteFault::NoGit,
+            RemoteFault::Unreachable {
+                remote: text(),
+                why: text(),
+            },
+            RemoteFault::Empty { remote: text() },
+            RemoteFault::Ahead { remote: text() },
+            RemoteFault::Diverged { remote: text() },
+            RemoteFault::Unverified {
+                remote: text(),
+                what: text(),
+            },
+            RemoteFault::NoKeys { remote: text() },
+            RemoteFault::Overtaken,
+        ]
+        .map(Error::Remote),
+    );
+    errors.extend(
+        [
             SigningFault::NotValid {
                 name: text(),
                 fingerprint: text(),
@@ -567,6 +597,7 @@ fn no_kind_of_error_is_left_out() {
                 "KeyFault",
                 "ExportFault",
                 "MembershipFault",
+                "RemoteFault",
                 "RetentionFault",
                 "SigningFault",
             ],

@@ -36,6 +36,7 @@ mod port;
 mod prose;
 mod readme;
 mod redaction;
+mod remote;
 mod report;
 mod retention;
 mod scan;

@@ -573,6 +573,30 @@ impl Folder {
         self.unlink(name, AtFlags::REMOVEDIR)
     }
 
+    /// Removes a folder in it with everything below, whatever its names are. A link is removed, and
+    /// never followed. A missing folder is not an error.
+    pub(crate) fn remove_tree(&self, name: &Name) -> io::Result<()> {
+        match self.sub(name) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            folder => folder?.clear(DEPTH_MAX)?,
+        }
+        self.remove_folder(name)
+    }
+
+    fn clear(&self, depth: u32) -> io::Result<()> {
+        for found in self.look_at_all()? {
+            let is_folder = found.look.kind == FileKind::Folder && depth > 0;
+            let flags = if is_folder {
+                self.enter(&found)?.clear(depth - 1)?;
+                AtFlags::REMOVEDIR
+            } else {
+                AtFlags::empty()
+            };
+            rustix::fs::unlinkat(self.fd(), &found.name, flags).map_err(outside::io_error)?;
+        }
+        Ok(())
+    }
+
     fn unlink(&self, name: &Name, flags: AtFlags) -> io::Result<()> {
         let (above, last) = self.above(name)?;
         rustix::fs::unlinkat(above.fd(), last, flags).map_err(outside::io_error)

@@ -59,6 +59,8 @@ impl Name {
     pub(crate) const AUDITORS_CATALOG: Self = file("catalog.audit", 16 * GIB);
     pub(crate) const AUDITORS_TIMELINE: Self = file("timeline.audit", 4 * GIB);
     pub(crate) const LOCK: Self = file("lock", 4 * KIB);
+    /// Settings of this machine, which no copy of the store gets.
+    pub(crate) const LOCAL: Self = file("local.toml", 64 * KIB);
     pub(crate) const GRAFTS: Self = file("info/grafts", 0);
     pub(crate) const SHALLOW: Self = file("shallow", 0);
     pub(crate) const HOOKS: Self = folder("hooks");

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use crate::disk::folder::{Folder, kind_in};
 use crate::disk::name::Name;
 use crate::error::refused::{FileKind, RefusalReason, Refused};
-use crate::error::{Error, Result};
+use crate::error::{Error, ExportFault, Result};
 
 /// Opens a chosen file for reading, through links too: a secret mounted into a container is a link.
 /// Returns its length and mode too.
@@ -161,6 +161,82 @@ pub(crate) fn place_of_new(path: &Path) -> Result<(Folder, OsString)> {
     let resolved = above.canonicalize().map_err(Error::io("open", above))?;
     let folder = Folder::at_itself(&resolved).map_err(Error::io("open", above))?;
     Ok((folder, name.to_owned()))
+}
+
+/// A folder that is made under a passing name beside its place, and renamed there once it is whole.
+/// Dropped before that, it is removed.
+pub(crate) struct NewFolder {
+    above: Folder,
+    name: OsString,
+    passing_name: Name,
+    folder: Folder,
+    is_in_place: bool,
+}
+
+impl NewFolder {
+    /// Begins a folder at a path that a person chose. An empty folder of this user may be there.
+    ///
+    /// # Errors
+    /// [`ExportFault::InTheWay`] for anything else in its place, or if `forbidden` names what the
+    /// folder that it is made in belongs to.
+    pub(crate) fn begin(
+        path: &Path,
+        forbidden: impl FnOnce(&Folder) -> Option<&'static str>,
+    ) -> Result<Self> {
+        let (above, name) = place_of_new(path)?;
+        let in_the_way = |what| {
+            let path = path.to_owned();
+            Err(Error::Export(ExportFault::InTheWay { path, what }))
+        };
+        if let Some(what) = forbidden(&above) {
+            return in_the_way(what);
+        }
+        match Folder::at_itself(&above.path().join(&name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => return in_the_way("a link or a file, and no folder"),
+            Ok(there) => {
+                let fault = || Error::io("read", path);
+                if !there.list().map_err(fault())?.is_empty() {
+                    return in_the_way("not empty");
+                }
+                if there.look_at_itself().map_err(fault())?.owner != user() {
+                    return in_the_way("somebody else's");
+                }
+            }
+        }
+        let passing_name = Name::new_building();
+        let made = above.make_folder(&passing_name, 0o700);
+        let folder = made.and_then(|()| above.sub(&passing_name));
+        Ok(Self {
+            folder: folder.map_err(above.fault("make", &passing_name))?,
+            above,
+            name,
+            passing_name,
+            is_in_place: false,
+        })
+    }
+
+    /// Returns the folder.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Moves it to its place, durably.
+    pub(crate) fn put_in_place(mut self) -> Result<()> {
+        let path = self.above.path().join(&self.name);
+        let moved = self.above.rename_out(&self.passing_name, &self.name);
+        moved.map_err(Error::io("make", &path))?;
+        self.is_in_place = true;
+        self.above.sync()
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if !self.is_in_place {
+            drop(self.above.remove_tree(&self.passing_name));
+        }
+    }
 }
 
 /// Makes a path absolute.

@@ -1,4 +1,4 @@
-//! Faults of keys, exports, membership, retention and signing.
+//! Faults of keys, exports, remotes, membership, retention and signing.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -214,6 +214,161 @@ impl fmt::Display for ExportFault {
                 "the file system does not distinguish {path} from another memory that was just \
                  written"
             ),
+        }
+    }
+}
+
+// Faults of copies elsewhere.
+
+/// The reasons why a copy elsewhere is not used, or what it has is not taken.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RemoteFault {
+    /// The store has no remote of that name.
+    NoSuch {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// A remote has that name already.
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// The program `git` is not installed.
+    NoGit,
+    /// The host cannot be reached, refuses, or says what nobody understands.
+    Unreachable {
+        /// The remote.
+        remote: String,
+        /// The last words of git, or of the host.
+        why: String,
+    },
+    /// The remote has no history.
+    Empty {
+        /// The remote.
+        remote: String,
+    },
+    /// The remote has events that the store lacks.
+    Ahead {
+        /// The remote.
+        remote: String,
+    },
+    /// The store and the remote each have events that the other lacks.
+    Diverged {
+        /// The remote.
+        remote: String,
+    },
+    /// The remote's history does not verify as the history of this store.
+    Unverified {
+        /// The remote.
+        remote: String,
+        /// The first finding.
+        what: String,
+    },
+    /// The keys of this copy, or those that come along, do not fit the remote's history.
+    NoKeys {
+        /// The remote.
+        remote: String,
+    },
+    /// The store went on again and again while the remote's history was verified.
+    Overtaken,
+}
+
+impl RemoteFault {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::NoSuch { .. } => "no_remote",
+            Self::Exists { .. } => "remote_exists",
+            Self::NoGit => "no_git",
+            Self::Unreachable { .. } => "unreachable",
+            Self::Empty { .. } => "remote_empty",
+            Self::Ahead { .. } => "remote_ahead",
+            Self::Diverged { .. } => "diverged",
+            Self::Unverified { .. } => "unverified",
+            Self::NoKeys { .. } => "keys_behind",
+            Self::Overtaken => "overtaken",
+        }
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoSuch { .. } | Self::Empty { .. } => 4,
+            Self::Exists { .. } => 5,
+            Self::Overtaken => 11,
+            Self::NoKeys { .. } => 12,
+            Self::Unverified { .. } => 13,
+            Self::Ahead { .. } | Self::Diverged { .. } => 15,
+            Self::NoGit | Self::Unreachable { .. } => 16,
+        }
+    }
+
+    pub(super) fn hint(&self) -> String {
+        match self {
+            Self::NoSuch { known, .. } if known.is_empty() => {
+                "add one with `agekeep remote add NAME URL`".into()
+            }
+            Self::NoSuch { known, .. } => format!("name one of these: {}", known.join(", ")),
+            Self::Exists { name } => format!(
+                "give it another name, or remove the other first with `agekeep remote rm {name}`"
+            ),
+            Self::NoGit => "install git, and add its folder to PATH".into(),
+            Self::Unreachable { remote, .. } => format!(
+                "check that `git ls-remote` reaches the URL of {remote}, which `agekeep remote \
+                 list` shows; nothing was changed, and the next try sends or takes all of it"
+            ),
+            Self::Empty { .. } => {
+                "run `agekeep push` in the store that has the history, and try again".into()
+            }
+            Self::Ahead { remote } => format!(
+                "run `agekeep pull {remote}`, which takes what another copy pushed there, if it goes \
+                 on from here"
+            ),
+            Self::Diverged { remote } => format!(
+                "go on with one of the two, and push the other to a remote of its own: agekeep cannot \
+                 merge copies that were written to at the same time. If {remote} is another store's, \
+                 remove it. Nothing was taken"
+            ),
+            Self::Unverified { remote, .. } => format!(
+                "find out who changed {remote}; nothing was taken from it. If this copy is right, \
+                 add an empty repository as another remote and push to that"
+            ),
+            Self::NoKeys { .. } => {
+                "run `agekeep push` and `agekeep keys backup FILE` where the events were written, and \
+                 name that file here with --keys (an auditor's is made with --for-auditors). Nothing \
+                 was taken"
+                    .into()
+            }
+            Self::Overtaken => "try again when fewer commands are executed".into(),
+        }
+    }
+}
+
+impl fmt::Display for RemoteFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuch { name, .. } => write!(f, "the store has no remote named {name}"),
+            Self::Exists { name } => write!(f, "there is already a remote named {name}"),
+            Self::NoGit => f.write_str("the program git is not in PATH"),
+            Self::Unreachable { remote, why } => {
+                write!(f, "the transfer with {remote} failed: {why}")
+            }
+            Self::Empty { remote } => write!(f, "{remote} has no history"),
+            Self::Ahead { remote } => write!(f, "{remote} has events that this store lacks"),
+            Self::Diverged { remote } => write!(
+                f,
+                "this store and {remote} each have events that the other lacks"
+            ),
+            Self::Unverified { remote, what } => write!(
+                f,
+                "the history of {remote} does not verify as the history of this store ({what})"
+            ),
+            Self::NoKeys { remote } => write!(
+                f,
+                "the history of {remote} verifies, and the keys of this copy are older or newer than it"
+            ),
+            Self::Overtaken => f.write_str("the store was changed again and again meanwhile"),
         }
     }
 }

@@ -33,7 +33,12 @@ pub(super) fn of_io(source: &io::Error) -> &'static str {
 }
 
 /// The arguments that have forms of their own, by their names in errors, and those forms.
-const FORMS: [(&str, &str); 31] = [
+const FORMS: [(&str, &str); 32] = [
+    (
+        "the URL",
+        "give https://HOST/PATH, ssh://USER@HOST/PATH, USER@HOST:PATH or the path of a bare repository; \
+         for a password set up git's credential helper",
+    ),
     (
         "the configuration file",
         "correct it or move it away; `agekeep config` then shows each value and where it comes from",

@@ -311,11 +311,7 @@ impl Keyring {
 impl StagedKeyring {
     /// Returns its entry for the journal.
     pub(crate) fn entry(&self) -> KeyEntry {
-        KeyEntry {
-            table: NEXT,
-            slot: 0,
-            bytes: self.id.to_string().into_bytes(),
-        }
+        entry_of(self.id)
     }
 
     /// Returns the re-encrypted version of a memory whose present version is in blob `from`.
@@ -407,6 +403,15 @@ impl StagedKeyring {
             .flat_map(ReencryptedVersion::to_line)
             .collect();
         self.folder.replace(&Name::RESEALED, &lines, 0o600)
+    }
+}
+
+/// Returns the entry for the journal that puts a staged keyring in place.
+pub(super) fn entry_of(id: StagedKeyringId) -> KeyEntry {
+    KeyEntry {
+        table: NEXT,
+        slot: 0,
+        bytes: id.to_string().into_bytes(),
     }
 }
 

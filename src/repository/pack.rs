@@ -19,7 +19,7 @@ pub(super) use self::set::{
     PackFile, Packed, Packs, files, indexed, is_content_fault, merge_small, remove, remove_orphans,
     without_index,
 };
-pub(super) use self::writer::{PackWriter, release};
+pub(super) use self::writer::{PackWriter, keep, release};
 
 /// Largest object that is read, in bytes.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;

@@ -509,3 +509,60 @@ impl Repository {
             .map_err(Error::io("merge packs in", &self.pack_path()))
     }
 }
+
+// Packs that another repository brought, before history leads to them.
+
+/// Packs that came from elsewhere, in the folder of packs. No history leads to them yet, and stock
+/// git keeps them. Dropped before they are [accepted](Self::accept), they are removed.
+pub(crate) struct IncomingPacks {
+    folder: Folder,
+    ids: Vec<PackId>,
+}
+
+impl Repository {
+    /// Moves the packs of another repository on the same file system here, durably, each under a
+    /// new name. The caller holds the lock for writing packs.
+    pub(crate) fn take_packs(&self, from: &Self) -> Result<IncomingPacks> {
+        let fault = || self.writing_fault();
+        let folder = self.made_pack_folder().map_err(fault())?;
+        let theirs = from.made_pack_folder().map_err(from.writing_fault())?;
+        let mut taken = IncomingPacks {
+            folder: folder.clone(),
+            ids: Vec::new(),
+        };
+        for file in pack::files(&theirs).map_err(from.writing_fault())? {
+            let id = PackId::random();
+            taken.ids.push(id);
+            pack::keep(&folder, id).map_err(fault())?;
+            // The index last: without it a pack is ignored.
+            for (name, placed) in [(file.id.pack(), id.pack()), (file.id.index(), id.index())] {
+                let moved = theirs
+                    .sync_file(&name)
+                    .and_then(|()| theirs.rename_into(&name, &folder, &placed));
+                moved.map_err(fault())?;
+            }
+        }
+        folder.sync()?;
+        self.packs.replace(None);
+        Ok(taken)
+    }
+}
+
+impl IncomingPacks {
+    /// Keeps the packs: history leads to them now.
+    pub(crate) fn accept(mut self) {
+        for id in std::mem::take(&mut self.ids) {
+            pack::release(&self.folder, id);
+        }
+    }
+}
+
+impl Drop for IncomingPacks {
+    fn drop(&mut self) {
+        for id in &self.ids {
+            for name in [id.index(), id.pack(), id.keep()] {
+                drop(self.folder.remove(&name));
+            }
+        }
+    }
+}

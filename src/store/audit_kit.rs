@@ -3,16 +3,14 @@
 //!
 //! It is made in a folder beside its place and renamed there when it is whole.
 
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
 use crate::crypto::recipients::{Member, Role};
-use crate::disk::{self, Folder, Name};
-use crate::error::{Error, ExportFault, MembershipFault, Result};
+use crate::disk::{Folder, Name, NewFolder};
+use crate::error::{Error, MembershipFault, Result};
 use crate::event::rfc3339;
 use crate::journal;
-use crate::keyring;
 use crate::repository::Repository;
 use crate::store::recovery::refresh;
 use crate::store::rekey::ProgressFn;
@@ -27,15 +25,6 @@ const README: &str = include_str!("audit_kit/readme.md");
 /// The files of the keyring that an auditor's role opens.
 const KEYRING_FILES: [Name; 2] = [Name::AUDIT, Name::NAMES];
 
-/// The place of a kit, and the folder in which it is made.
-struct KitTarget {
-    /// The folder that the kit is in.
-    above: Folder,
-    name: OsString,
-    building_name: Name,
-    building: Folder,
-}
-
 /// See [`Store::audit_kit`].
 pub(super) fn audit_kit(
     store: &mut Store,
@@ -45,10 +34,16 @@ pub(super) fn audit_kit(
 ) -> Result<Checkpoint> {
     // Before anything is made, and again once the newest members are known.
     find_auditor(&store.state, auditor)?;
-    let target = KitTarget::begin(store, to)?;
-    let made = fill(store, auditor, &target.building, progress);
-    made.and_then(|checkpoint| target.move_into_place().map(|()| checkpoint))
-        .inspect_err(|_| target.remove())
+    let kit = NewFolder::begin(to, |above| {
+        let of_store = [&store.ledger.root, store.ledger.keyring.folder()];
+        let is_one = |path| {
+            let folder = Folder::at(path);
+            folder.is_ok_and(|at| of_store.iter().any(|own| at.is(own).unwrap_or(false)))
+        };
+        (above.path().ancestors().any(is_one)).then_some("in the store")
+    })?;
+    let checkpoint = fill(store, auditor, kit.folder(), progress)?;
+    kit.put_in_place().map(|()| checkpoint)
 }
 
 /// Returns the auditor of this name. A reader's identity needs the whole keyring, so a kit would
@@ -152,69 +147,4 @@ fn readme(store: &Store, auditor: &Member, checkpoint: &Checkpoint) -> Result<St
     .fold(README.to_owned(), |text, (name, value)| {
         text.replace(name, value)
     }))
-}
-
-impl KitTarget {
-    /// Checks the place of a kit, and makes the folder beside it.
-    fn begin(store: &Store, path: &Path) -> Result<Self> {
-        let (above, name) = disk::place_of_new(path)?;
-        let in_the_way = |what| {
-            let path = path.to_owned();
-            Err(Error::Export(ExportFault::InTheWay { path, what }))
-        };
-        for of_store in [&store.ledger.root, store.ledger.keyring.folder()] {
-            let is_it = |path| Folder::at(path).is_ok_and(|at| at.is(of_store).unwrap_or(false));
-            if above.path().ancestors().any(is_it) {
-                return in_the_way("in the store");
-            }
-        }
-        match Folder::at_itself(&above.path().join(&name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) => return in_the_way("a link or a file, and no folder"),
-            Ok(there) => {
-                let fault = || Error::io("read", path);
-                if !there.list().map_err(fault())?.is_empty() {
-                    return in_the_way("not empty");
-                }
-                if there.look_at_itself().map_err(fault())?.owner != disk::user() {
-                    return in_the_way("somebody else's");
-                }
-            }
-        }
-        let building_name = Name::new_building();
-        let building = make_folder(&above, &building_name)?;
-        Ok(Self {
-            above,
-            name,
-            building_name,
-            building,
-        })
-    }
-
-    fn move_into_place(&self) -> Result<()> {
-        let path = self.above.path().join(&self.name);
-        let moved = self.above.rename_out(&self.building_name, &self.name);
-        moved.map_err(Error::io("make", &path))?;
-        self.above.sync()
-    }
-
-    /// Removes what was made, by the names it has, and nothing else.
-    fn remove(&self) {
-        if let Ok(mirror) = self.building.sub(&Name::KIT_STORE) {
-            if let Ok(keyring) = mirror.sub(&Name::KEYRING) {
-                keyring::remove_files(&keyring);
-            }
-            Repository::open_lenient(&mirror, journal::find).remove_made();
-            drop(mirror.remove_folder(&Name::KEYRING));
-            for name in [Name::HEAD, Name::CONFIG] {
-                drop(mirror.remove(&name));
-            }
-            mirror.remove_temporary_files();
-        }
-        drop(self.building.remove_folder(&Name::KIT_STORE));
-        for name in [Name::KIT_README, Name::KIT_CHECKPOINT] {
-            drop(self.building.remove(&name));
-        }
-        drop(self.above.remove_folder(&self.building_name));
-    }
 }

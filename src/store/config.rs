@@ -81,7 +81,7 @@ impl StoreConfig {
 }
 
 /// Parses the policy that history records. If it is not valid, agekeep did not write it.
-pub(super) fn parse_recorded_policy(text: &str) -> Result<(StoreId, Policy)> {
+pub(crate) fn parse_recorded_policy(text: &str) -> Result<(StoreId, Policy)> {
     Policy::parse_file(text).map_err(|error| match error {
         Error::Policy { .. } => Error::damaged("policy", error.to_string()),
         other => other,

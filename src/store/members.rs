@@ -8,14 +8,16 @@ use crate::crypto::seal::Recipient;
 use crate::crypto::sign::{SignerRole, Validity, VerifyingKey};
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::{
-    ADD_MEMBER_COMMAND, Context, PathRef, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND,
+    ADD_MEMBER_COMMAND, Context, Moment, PathRef, PublicFile, REKEY_COMMAND, REMOVE_MEMBER_COMMAND,
 };
 use crate::id::MemoryId;
+use crate::keyring::backup::{self, Audience};
 use crate::memory_tool::path::MemoryPath;
 use crate::policy::Policy;
 use crate::store::answer::Meta;
 use crate::store::config::{
     self, ConfigChange, PolicyChange, change_public_file, check_clear_name, check_permitted,
+    require_reader,
 };
 use crate::store::history::read::{
     HistoryRead, erased, look_change, no_file_at, try_record_history_read,
@@ -181,6 +183,18 @@ impl Store {
         config::find_memory(self, memory)
     }
 
+    /// Returns a backup of the keyring, encrypted to all of an audience, and the moment whose keys it
+    /// has.
+    /// Without the history it opens nothing, and [`remote::clone`](crate::remote::clone) puts it in
+    /// place. It is no event, and an erasure does not reach it.
+    ///
+    /// # Errors
+    /// [`Error::NotAReader`], [`MembershipFault::Nobody`] if nobody is an auditor, [`Error::TooLong`]
+    /// above 1 GiB, [`Error::Key`] if a recipient's plugin fails.
+    pub fn backup_keys(&mut self, audience: Audience) -> Result<(Vec<u8>, Moment)> {
+        backup_keys(self, audience)
+    }
+
     /// Exports the identities of a memory: of the one at a path now, or, by its id, of any that has
     /// a key. The export is recorded before they are returned.
     ///
@@ -300,6 +314,33 @@ pub struct ExportedKeys {
 
 /// The command of an event that exports keys.
 const COMMAND: &str = "keys_export";
+
+/// See [`Store::backup_keys`].
+fn backup_keys(store: &mut Store, audience: Audience) -> Result<(Vec<u8>, Moment)> {
+    let lock = lock(&mut store.ledger)?;
+    refresh(store)?;
+    require_reader(&store.ledger)?;
+    let moment = Moment {
+        event: store.state.catalog.events.saturating_sub(1),
+        commit: store.ledger.journal.head(),
+    };
+    let keyring = &store.ledger.keyring;
+    let members = store.state.config.members.iter();
+    let role = match audience {
+        Audience::Readers => Role::Reader,
+        Audience::Auditors => Role::Auditor,
+    };
+    let of_role = members.filter(|member| member.role == role);
+    let recipients: Vec<Recipient> = of_role.map(|member| member.recipient.clone()).collect();
+    if recipients.is_empty() {
+        return Err(Error::Membership(MembershipFault::Nobody { name: None }));
+    }
+    let (folder, end) = (keyring.folder(), (moment.event, moment.commit));
+    let whose = (audience, &recipients[..]);
+    let bytes = backup::make(folder, store.state.id, end, whose, keyring.unlock())?;
+    drop(lock);
+    Ok((bytes, moment))
+}
 
 /// See [`Store::export_keys`].
 pub(super) fn export_keys(

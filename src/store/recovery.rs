@@ -7,17 +7,20 @@ use std::time::Instant;
 
 use self::replay::{Replay, renew_catalog_file};
 use crate::crypto::digest::Digest;
-use crate::disk::{Folder, Name};
+use crate::crypto::seal::Identity;
+use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, Result};
 use crate::event::PublicFile;
 use crate::id::ObjectId;
 use crate::journal::{Journal, JournalRecord};
+use crate::keyring::backup::StagedBackup;
 use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
 use crate::repository::object::Object;
 use crate::state::catalog::{Catalog, ConfigBlobs};
-use crate::store::config::reload_config;
+use crate::store::config::{StoreConfig, reload_config};
 use crate::store::erase::unreadable::finish_pending_erasures;
+use crate::store::journal_checkpoint::checkpoint;
 use crate::store::keyring_location::{check_keyring, follow_keyring, misfit};
 use crate::store::rekey::upgrade;
 use crate::store::rollback_check::remember_head;
@@ -33,6 +36,11 @@ pub(crate) struct PendingRecovery {
 }
 
 impl PendingRecovery {
+    /// Tells whether keys wait to be put in their places.
+    fn has_keys(&self) -> bool {
+        self.records.iter().any(|record| !record.keys.is_empty())
+    }
+
     /// Puts key entries where the journal says they belong, and then the ref.
     pub(crate) fn finish(self, repository: &Repository, keyring: &mut Keyring) -> Result<()> {
         keyring.refresh()?;
@@ -112,6 +120,88 @@ pub(super) fn open_journal(root: &Folder, repository: &Repository) -> Result<Jou
     }
 }
 
+/// Returns the end of history, with every object of it in its place, for whoever copies objects and
+/// needs no key.
+pub(crate) fn placed_head(root: &Folder, repository: &Repository) -> Result<ObjectId> {
+    let lock = Lock::acquire(root)?;
+    let journal = open_journal(root, repository)?;
+    restore_objects(repository, &journal, !journal.is_from_another_boot())?;
+    drop(lock);
+    Ok(journal.head())
+}
+
+/// Moves the end of history from one commit to a later one, whose objects are durable in their
+/// places, and puts the keyring in place that comes with it. `begins` is called right before anything
+/// changes. Returns `false`, and changes nothing, if history does not end at the first any more, or if
+/// the keyring that was made ready is gone.
+pub(crate) fn fast_forward(
+    root: &Folder,
+    repository: &Repository,
+    (from, to): (ObjectId, ObjectId),
+    keys: Option<(&mut StagedBackup, &Identity)>,
+    begins: impl FnOnce(),
+) -> Result<bool> {
+    let lock = Lock::acquire(root)?;
+    let mut journal = open_journal(root, repository)?;
+    let unclean = restore_objects(repository, &journal, !journal.is_from_another_boot())?;
+    let is_ready = keys.as_ref().is_none_or(|(staged, _)| staged.is_whole());
+    if journal.head() != from || !is_ready {
+        return Ok(false);
+    }
+    let mut record = JournalRecord {
+        parent: from,
+        head: to,
+        objects: Vec::new(),
+        keys: Vec::new(),
+    };
+    if let Some((staged, identity)) = keys {
+        // No journal has entries for two rings, so that one begins here, and another after it.
+        let opened = |head| keyring_as_of(repository, head, staged.keyring(), identity);
+        if journal.is_absent() {
+            journal.start_anew()?;
+        } else {
+            let mut keyring = opened(from)?;
+            if let Some(unclean) = unclean {
+                unclean.finish(repository, &mut keyring)?;
+            }
+            checkpoint(repository, &keyring, &mut journal)?;
+        }
+        begins();
+        record.keys.push(staged.record());
+        journal.append(&record)?;
+        staged.install()?;
+        repository.set_head(to)?;
+        let keyring = keyring_as_of(repository, to, staged.keyring(), identity)?;
+        checkpoint(repository, &keyring, &mut journal)?;
+        return Ok(true);
+    }
+    match unclean {
+        // Whoever opens the keyring puts them in place first.
+        Some(unclean) if unclean.has_keys() => return Ok(false),
+        Some(_) => repository.set_head(from)?,
+        None => {}
+    }
+    begins();
+    if !journal.is_absent() {
+        // The commit point: from here on a crash leaves only the ref behind.
+        journal.append(&record)?;
+    }
+    repository.set_head(to)?;
+    repository.sync_head()?;
+    drop(lock);
+    Ok(true)
+}
+
+fn keyring_as_of(
+    repository: &Repository,
+    head: ObjectId,
+    folder: &Folder,
+    identity: &Identity,
+) -> Result<Keyring> {
+    let config = StoreConfig::read(repository, config_blobs_at(repository, head)?)?;
+    Keyring::open_of(folder, config.id, identity, &config.members)
+}
+
 /// Reads what other processes have written to the journal. Returns `false` if it is another journal
 /// now.
 fn refresh_journal(ledger: &mut Ledger) -> Result<bool> {
@@ -150,7 +240,7 @@ pub(super) fn is_store(repository: &Repository) -> bool {
 }
 
 /// Returns the blobs of `agekeep.toml`, `recipients` and `signers` in a commit.
-pub(super) fn config_blobs_at(repository: &Repository, commit: ObjectId) -> Result<ConfigBlobs> {
+pub(crate) fn config_blobs_at(repository: &Repository, commit: ObjectId) -> Result<ConfigBlobs> {
     let (commit, _) = repository.commit(commit)?;
     config_blobs_in(repository, commit.tree)
 }
@@ -302,7 +392,7 @@ fn replay(store: &mut Store, commits: &[ObjectId]) -> Result<()> {
 }
 
 /// Returns the commits after `known` up to `newest`; `None` if `known` is no ancestor of `newest`.
-fn commits_between(
+pub(crate) fn commits_between(
     repository: &Repository,
     known: Option<ObjectId>,
     newest: ObjectId,

@@ -458,6 +458,11 @@ fn first_of(repository: &Repository, head: ObjectId) -> Result<First> {
     }
 }
 
+/// Returns the key that created the store whose history ends at `head`.
+pub(crate) fn founding_key(repository: &Repository, head: ObjectId) -> Result<VerifyingKey> {
+    founder(repository, &first_of(repository, head)?)
+}
+
 /// Returns the key that created the store: the first commit names a single signer, who signed it.
 fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
     let fault = |why: &str| Error::damaged(format!("commit {}", first.id), why);

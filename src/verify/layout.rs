@@ -23,6 +23,7 @@ const KNOWN: &[&str] = &[
     "main.before",
     "timeline",
     "timeline.audit",
+    "local.toml",
     "lock",
     "packed-refs",
     "info",

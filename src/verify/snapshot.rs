@@ -51,10 +51,12 @@ impl StoreSnapshot {
     }
 }
 
-/// Opens the store. Adds one sentence to `not_checked` for each check that cannot be made.
+/// Opens the store. Adds one sentence to `not_checked` for each check that cannot be made. `end` is
+/// where history is to end, if something else than the store says so.
 pub(super) fn open(
     root: &Folder,
     options: &Options,
+    end: Option<ObjectId>,
     findings: &mut Findings,
     not_checked: &mut Vec<String>,
 ) -> Result<StoreSnapshot> {
@@ -97,7 +99,7 @@ pub(super) fn open(
     if let (Some(state), Some(head), Some(store)) = (&options.state, head, store) {
         claims::check_pin(
             &repository,
-            head,
+            end.unwrap_or(head),
             (state, root.path()),
             store,
             findings,
@@ -140,7 +142,7 @@ pub(super) fn open(
     drop(lock);
     Ok(StoreSnapshot {
         repository,
-        head,
+        head: end.or(head),
         store,
         keyring,
         cached,

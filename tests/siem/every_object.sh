@@ -105,6 +105,21 @@ printf '%s\n' '{"command":"view","path":"/memories/a.md"}' \
   '{"type":"tool_use","id":"toolu_1","name":"memory","input":{"command":"view","path":"/memories/tool.md"}}' \
   '{"command":"view","path":"../x"}' 'no JSON' | agekeep tool
 timeout -s INT 5 agekeep --json ui || :
+git init -q --bare host.git
+a remote add off-site host.git
+a push
+a push
+a remote list
+a clone host.git copy
+a create /memories/pushed.md --text 'pushed'
+a pull
+a push
+a --store copy pull
+a keys backup keys.age
+age -d -i "$XDG_CONFIG_HOME/agekeep/identity.txt" keys.age | head -n 1
+a clone host.git restored --keys keys.age
+a remote rm off-site
+a push
 cp -a "$AGEKEEP_STORE" before
 a create /memories/later.md --text 'later'
 rm -r "$AGEKEEP_STORE"; mv before "$AGEKEEP_STORE"

@@ -17,8 +17,8 @@ use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, 
 use crate::ui;
 use crate::verbs::{
     erase, export, history, import, init, man, mcp_config, members, memory, policy, prompt, proof,
-    receipt, redact, renamed, report, retention, rules, scan, schedule, signers, status, tool,
-    undo, verify,
+    receipt, redact, remote, renamed, report, retention, rules, scan, schedule, signers, status,
+    tool, undo, verify,
 };
 use crate::{complete, config, environment, help, mcp, output, platform};
 
@@ -195,8 +195,16 @@ enum Verb {
     AcceptRollback,
     /// List, add and remove the people who can read the store
     Members(members::Members),
-    /// Replace the keys of memories, or export those of one
+    /// Replace, export or back up the keys of memories
     Keys(members::KeysArgs),
+    /// List, add and remove the git repositories that get copies
+    Remote(remote::RemoteArgs),
+    /// Send the events that a remote lacks, as ciphertext
+    Push(remote::TransferArgs),
+    /// Take the events that a remote has, once they are verified
+    Pull(remote::PullArgs),
+    /// Make a verified copy of the store in a git repository
+    Clone(remote::CloneArgs),
     /// Remove expired memories, and erase those past their grace
     Expire(retention::Expire),
     /// Protect memories from expiry, erasure and deletion
@@ -350,6 +358,10 @@ fn carry_out(mut global: Global, verb: Verb, line: &ArgMatches) -> Result<u8> {
         Verb::AcceptRollback => proof::accept_rollback(&global),
         Verb::Members(args) => members::members(&global, &args),
         Verb::Keys(args) => members::keys(&global, &args),
+        Verb::Remote(args) => remote::remote(&global, &args),
+        Verb::Push(args) => remote::push(&global, &args),
+        Verb::Pull(args) => remote::pull(&global, &args),
+        Verb::Clone(args) => remote::clone(&global, &args),
         Verb::Expire(args) => retention::run(&global, &args),
         Verb::Hold(args) => retention::hold(&global, &args),
         Verb::Erase(args) => erase::erase(&global, &args),

@@ -217,6 +217,14 @@ pub(super) fn identity_alone(global: &Global) -> Result<Identity> {
     unlocked(global, &unlock(global))
 }
 
+/// Reads the identity, for a caller that can do without one; `None` if there is no file.
+pub(super) fn identity_if_any(global: &Global) -> Result<Option<Identity>> {
+    match identity_alone(global) {
+        Err(Error::NoKeyFile { .. }) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
 /// Reads the identity and unlocks it.
 fn unlocked(global: &Global, unlock: &Arc<dyn Unlock>) -> Result<Identity> {
     keyfile::unlock_identity(&identity(global)?, unlock)

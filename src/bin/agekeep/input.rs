@@ -26,6 +26,19 @@ pub(super) fn is_terminal() -> bool {
     io::stdin().is_terminal()
 }
 
+/// Reads a file whole, if it has no more bytes than `bytes_max`.
+pub(super) fn bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|e| read_error(path, e))?;
+    let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
+    read.map_err(|e| read_error(path, e))?;
+    if bytes.len() as u64 > bytes_max {
+        let (what, bytes_max) = ("the file", usize::try_from(bytes_max).unwrap_or(usize::MAX));
+        return Err(Error::TooLong { what, bytes_max });
+    }
+    Ok(bytes)
+}
+
 /// Opens a file; `-` is standard input.
 pub(super) fn reader(path: &Path) -> Result<Input> {
     let source = if path == Path::new("-") {

@@ -15,6 +15,7 @@ pub(crate) mod prompt;
 pub(crate) mod proof;
 pub(crate) mod receipt;
 pub(crate) mod redact;
+pub(crate) mod remote;
 pub(crate) mod renamed;
 pub(crate) mod report;
 pub(crate) mod retention;

@@ -140,8 +140,7 @@ impl PackWriter {
         let index_file = folder.create_new(&index_aside, 0o444)?;
         let id = PackId::random();
         if kept {
-            let file = folder.create_new(&id.keep(), 0o644)?;
-            file.write_all_at(KEPT, 0)?;
+            keep(&folder, id)?;
         }
         let placed = index::write(&index_file, &mut self.entries, &trailer)
             .and_then(|()| disk::sync_file(&index_file))
@@ -178,6 +177,11 @@ impl PackWriter {
 
 /// The text of the file that protects a pack of ours until the branch reaches it.
 const KEPT: &[u8] = b"agekeep: until the branch reaches it\n";
+
+/// Has stock git keep a pack, until it is [released](release).
+pub(in super::super) fn keep(folder: &Folder, id: PackId) -> io::Result<()> {
+    folder.create_new(&id.keep(), 0o644)?.write_all(KEPT)
+}
 
 /// Ends the protection of a pack of ours.
 pub(in super::super) fn release(folder: &Folder, id: PackId) {

@@ -1,15 +1,15 @@
 //! The verbs for who can open the store: `members add`, `rm`, `list`; and for keys:
-//! `keys export` and `keys replace`.
+//! `keys export`, `keys replace` and `keys backup`.
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agekeep::crypto::keyfile;
 use agekeep::crypto::recipients::{Member, Role};
 use agekeep::error::{Error, Result};
 use agekeep::memory_tool::path::MemoryPath;
-use agekeep::store::{Recipient, Rekeyed};
+use agekeep::store::{Audience, Recipient, Rekeyed};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
@@ -17,6 +17,7 @@ use crate::args::{Global, memory_glob, path_or_id};
 use crate::output::{self, Bar, Style, plain};
 use crate::recovery;
 use crate::table::{self, Column, ListRow, Screen, main, whole};
+use crate::verbs::export::writer::ExportTarget;
 
 /// Most bytes of a file that are searched for a key.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -260,13 +261,55 @@ enum KeyVerb {
     },
     /// Replace the keys of memories, for example if somebody may know them
     Replace(ReplaceKeys),
+    /// Back up the keyring to a new file, for `agekeep clone --keys` and `agekeep pull --keys`
+    Backup {
+        /// The new file, encrypted to all readers
+        file: PathBuf,
+        /// Only the keys of audit records, encrypted to all auditors
+        #[arg(long)]
+        for_auditors: bool,
+    },
 }
 
 pub(crate) fn keys(global: &Global, args: &KeysArgs) -> Result<u8> {
     match &args.verb {
         KeyVerb::Export { memory } => export_keys(global, memory),
         KeyVerb::Replace(args) => replace_keys(global, args),
+        KeyVerb::Backup { file, for_auditors } => back_up_keys(global, file, *for_auditors),
     }
+}
+
+fn back_up_keys(global: &Global, file: &Path, for_auditors: bool) -> Result<u8> {
+    let store = global.existing_store()?;
+    let target = ExportTarget::check(file, false, true, &store)?;
+    let (audience, whose) = if for_auditors {
+        (
+            Audience::Auditors,
+            "auditors, who can read no text with them",
+        )
+    } else {
+        (Audience::Readers, "readers")
+    };
+    let (bytes, moment) = global.open_for_reading()?.backup_keys(audience)?;
+    target.write_bytes(&bytes)?;
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.keys_backup/1",
+            "file": file,
+            "bytes": bytes.len(),
+            "event": moment.event,
+            "commit": moment.commit,
+        }))?;
+    } else {
+        output::line(&format!(
+            "The keys up to event {} are in {}, encrypted to the {whose}. An erasure does not reach \
+             this file: with it, what you erase from now on can still be decrypted. Keep it apart from \
+             copies of the history, and for less than your grace period.",
+            moment.event,
+            file.display(),
+        ))?;
+    }
+    Ok(0)
 }
 
 fn export_keys(global: &Global, memory: &str) -> Result<u8> {

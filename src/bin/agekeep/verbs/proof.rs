@@ -26,7 +26,7 @@ pub(crate) fn checkpoint(global: &Global, args: &CheckpointArgs) -> Result<u8> {
     let target = args.out.as_ref().map(free).transpose()?;
     let (checkpoint, note) = global.open()?.checkpoint()?;
     if let Some(target) = target {
-        target.write_text(&note)?;
+        target.write_bytes(note.as_bytes())?;
     }
     if global.json {
         output::json(&json!({

@@ -103,9 +103,9 @@ fn make(global: &Global, args: &ReportArgs) -> Result<u8> {
         Ok::<_, Error>((target, note))
     });
     let note = note.transpose()?;
-    target.write_text(&text)?;
+    target.write_bytes(text.as_bytes())?;
     if let Some((target, note)) = note {
-        target.write_text(&note)?;
+        target.write_bytes(note.as_bytes())?;
     }
     say_written(args, &found);
     Ok(exit_code_of(&found))

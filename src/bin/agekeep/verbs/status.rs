@@ -5,6 +5,7 @@ use std::path::Path;
 use agekeep::crypto::recipients::Role;
 use agekeep::error::{Error, Result};
 use agekeep::policy::expiration::TimeSpan;
+use agekeep::remote::{self, Remote};
 use agekeep::store::{Compacted, CopyOf, Distance, SignerRole, Status, StorageStats, Store};
 use chrono::{DateTime, SecondsFormat, Utc};
 use clap::Args;
@@ -31,13 +32,14 @@ pub(crate) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
         .transpose()
         .map_err(|why| Error::invalid("--max-age", why))?;
     let mut status = global.open_for_reading()?.status()?;
+    let remotes = remote::list(&status.path)?;
     let overdue = max_age.and_then(|max| overdue(&status, (global.clock())(), max));
     let code = if overdue.is_some() { OVERDUE } else { 0 };
     status.problems.extend(overdue);
     if global.json {
-        output::json(&to_json(&status))?;
+        output::json(&to_json(&status, &remotes))?;
     } else {
-        table::print_pairs(global, &to_pairs(&status))?;
+        table::print_pairs(global, &to_pairs(&status, &remotes))?;
     }
     Ok(code)
 }
@@ -59,7 +61,21 @@ fn overdue(status: &Status, now: DateTime<Utc>, max: TimeSpan) -> Option<String>
     })
 }
 
-fn to_pairs(status: &Status) -> Vec<Pair> {
+/// Describes how far a remote is, as far as this machine knows.
+fn remote_line(remote: &Remote, events: u64) -> String {
+    let (name, url) = (&remote.name, &remote.url);
+    let Some(seen) = remote.seen else {
+        return format!("{name} {url}, never seen");
+    };
+    let at = seen.time.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let wait = events.saturating_sub(seen.events);
+    match wait {
+        0 => format!("{name} {url}, had everything at {at}"),
+        _ => format!("{name} {url}, lacks {} since {at}", counted(wait, "event")),
+    }
+}
+
+fn to_pairs(status: &Status, remotes: &[Remote]) -> Vec<Pair> {
     let mut pairs = vec![
         ("store", status.path.display().to_string()),
         ("id", status.id.to_string()),
@@ -98,6 +114,8 @@ fn to_pairs(status: &Status) -> Vec<Pair> {
             .iter()
             .map(|copy| ("place", copy.to_string())),
     );
+    let remotes = remotes.iter();
+    pairs.extend(remotes.map(|remote| ("remote", remote_line(remote, status.events))));
     for member in &status.recipients {
         let who = format!("{} {}", member.name, member.recipient);
         pairs.push((member.role.as_str(), who));
@@ -134,7 +152,7 @@ fn last_sweep(status: &Status) -> Option<String> {
     Some(time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
-fn to_json(status: &Status) -> serde_json::Value {
+fn to_json(status: &Status, remotes: &[Remote]) -> serde_json::Value {
     let recipients: Vec<_> = status
         .recipients
         .iter()
@@ -167,6 +185,7 @@ fn to_json(status: &Status) -> serde_json::Value {
         "copy_of": status.copy_of.as_ref().map(copy_to_json),
         "recipients": recipients,
         "signers": signers,
+        "remotes": remotes.iter().map(super::remote::to_json).collect::<Vec<_>>(),
         "problems": status.problems,
     })
 }

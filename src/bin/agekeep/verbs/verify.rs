@@ -32,12 +32,8 @@ pub(crate) struct Verify {
 
 pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
     let store = global.existing_store()?;
-    let identity = match environment::identity_alone(global) {
-        Err(Error::NoKeyFile { .. }) => None,
-        read => Some(read?),
-    };
     let options = Options {
-        identity,
+        identity: environment::identity_if_any(global)?,
         full: args.full,
         state: environment::state(),
         keyring: global.keyring.clone(),
@@ -78,7 +74,7 @@ pub(crate) fn exit_code(report: &Report) -> u8 {
 }
 
 /// Reads a checkpoint.
-fn note(file: &Path) -> Result<SignedCheckpoint> {
+pub(crate) fn note(file: &Path) -> Result<SignedCheckpoint> {
     let text = policy::read(file)?;
     SignedCheckpoint::parse(&text)
         .map_err(|why| Error::invalid("the checkpoint", format!("{}: {why}", file.display())))

@@ -244,9 +244,9 @@ pub(crate) struct ExportTarget {
 
 impl ExportTarget {
     /// Writes a new file that only its owner can read, and puts it in its place once it is whole.
-    pub(crate) fn write_text(mut self, text: &str) -> Result<()> {
+    pub(crate) fn write_bytes(mut self, bytes: &[u8]) -> Result<()> {
         let mut file = self.begin_file()?;
-        let written = file.write_all(text.as_bytes());
+        let written = file.write_all(bytes);
         written.map_err(|error| self.failed(error))?;
         self.finish()
     }

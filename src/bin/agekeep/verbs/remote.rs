@@ -1,0 +1,322 @@
+//! Copies elsewhere: `remote`, `push`, `pull` and `clone`.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use agekeep::error::Result;
+use agekeep::remote::{
+    self, CloneOptions, Cloned, KeyBackup, PullOptions, Pulled, Pushed, Remote, Transfer,
+};
+use agekeep::store::ProgressFn;
+use agekeep::verify;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::output::{self, Bar, Style, counted, plain};
+use crate::table::{self, Column, ListRow, Screen, main, whole};
+use crate::verbs::verify::note;
+use crate::{environment, input, render};
+
+/// Most bytes of a backup of the keyring: 1 GiB, and what age adds.
+const KEYS_BYTES_MAX: u64 = (1 << 30) + (1 << 20);
+
+#[derive(Args)]
+pub(crate) struct RemoteArgs {
+    #[command(subcommand)]
+    verb: RemoteVerb,
+}
+
+#[derive(Subcommand)]
+enum RemoteVerb {
+    /// Add a git repository to send the history to. Nothing is sent yet
+    Add {
+        /// A name for it
+        name: String,
+        /// Its URL: https, ssh, git, file, `user@host:path` or a path
+        url: String,
+    },
+    /// List the remotes, and where each was last seen
+    List,
+    /// Remove a remote from the list. What it has stays there
+    Rm {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct TransferArgs {
+    /// The remote's name [default: the only one, or origin]
+    #[arg(value_name = "NAME")]
+    remote: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct PullArgs {
+    #[command(flatten)]
+    from: TransferArgs,
+    /// Replace the keys of this copy by those of this backup, made by `agekeep keys backup`
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct CloneArgs {
+    /// The URL of the git repository
+    url: String,
+    /// The folder for the copy; it must be empty or not exist yet
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Refuse a history that does not contain this checkpoint
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Vec<PathBuf>,
+    /// Put the keys of this backup in place, made by `agekeep keys backup`
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+}
+
+pub(crate) fn remote(global: &Global, args: &RemoteArgs) -> Result<u8> {
+    let store = global.existing_store()?;
+    match &args.verb {
+        RemoteVerb::List => list(global, &remote::list(&store)?)?,
+        RemoteVerb::Add { name, url } => {
+            let added = remote::add(&store, name, url)?;
+            let said = format!(
+                "{} is {}. Nothing was sent: `agekeep push {0}` does that.",
+                added.name, added.url
+            );
+            tell(global, &to_json(&added), &said)?;
+        }
+        RemoteVerb::Rm { name } => {
+            let removed = remote::remove(&store, name)?;
+            let said = format!("{name} is removed. {} keeps what it has.", removed.url);
+            tell(global, &to_json(&removed), &said)?;
+        }
+    }
+    Ok(0)
+}
+
+const REMOTES: &[Column] = &[whole("name"), whole("seen"), main("url")];
+
+fn list(global: &Global, remotes: &[Remote]) -> Result<()> {
+    let seen = |remote: &Remote| match remote.seen {
+        Some(seen) => format!(
+            "{} at {}",
+            counted(seen.events, "event"),
+            render::rfc3339(seen.time)
+        ),
+        None => "never".into(),
+    };
+    let line = |remote: &&Remote| {
+        if global.json {
+            return plain(&to_json(remote).to_string());
+        }
+        plain(&format!(
+            "{}  {}  {}",
+            remote.name,
+            remote.url,
+            seen(remote)
+        ))
+    };
+    let row = |remote: &&Remote, _: &Screen| {
+        let cells = [remote.name.clone(), seen(remote), remote.url.clone()];
+        ListRow::new(Style::Plain, cells.into())
+    };
+    table::print(global, REMOTES, remotes.iter().map(Ok), line, row).map(drop)
+}
+
+pub(crate) fn to_json(remote: &Remote) -> Value {
+    let seen = remote.seen.map(|seen| {
+        json!({
+            "commit": seen.commit,
+            "events": seen.events,
+            "time": render::rfc3339(seen.time),
+        })
+    });
+    json!({"schema": "agekeep.remote/1", "name": remote.name, "url": remote.url, "seen": seen})
+}
+
+pub(crate) fn push(global: &Global, args: &TransferArgs) -> Result<u8> {
+    let store = global.existing_store()?;
+    let mut bar = Bar::start("objects");
+    let pushed = {
+        let mut progress = |done, total| bar.show(done, Some(total));
+        let mut transfer = transfer(global, &mut progress);
+        remote::push(&store, args.remote.as_deref(), &mut transfer)
+    };
+    bar.finish();
+    let Pushed {
+        remote,
+        head,
+        sent,
+        events,
+        lost,
+        ..
+    } = pushed?;
+    if lost > 0 {
+        output::warn(&format!(
+            "{remote} had lost {} that were there at the last push; now they are there again",
+            counted(lost, "event")
+        ));
+    }
+    let object = json!({
+        "schema": "agekeep.push/1",
+        "remote": remote,
+        "head": head,
+        "sent": sent,
+        "events": events,
+        "lost": lost,
+    });
+    let said = match sent {
+        0 => format!("{remote} has everything: {}", counted(events, "event")),
+        _ => format!(
+            "{remote}: {} sent, {} there now",
+            counted(sent, "event"),
+            counted(events, "event")
+        ),
+    };
+    tell(global, &object, &said)?;
+    Ok(0)
+}
+
+pub(crate) fn pull(global: &Global, args: &PullArgs) -> Result<u8> {
+    let store = global.existing_store()?;
+    let keys = args.keys.as_deref();
+    let options = PullOptions {
+        identity: environment::identity_if_any(global)?,
+        state: environment::state(),
+        keyring: global.keyring.clone(),
+        keys: keys.map(|file| backup(global, file)).transpose()?,
+    };
+    let mut bar = Bar::start("objects");
+    let mut checked = Bar::start("events verified");
+    let pulled = {
+        let mut progress = |done, total| bar.show(done, Some(total));
+        let mut transfer = transfer(global, &mut progress);
+        let name = args.from.remote.as_deref();
+        let mut verified = |done: verify::Progress| checked.show(done.done, done.total);
+        remote::pull(&store, name, &options, &mut transfer, &mut verified)
+    };
+    bar.finish();
+    checked.finish();
+    let pulled = pulled?;
+    let object = json!({
+        "schema": "agekeep.pull/1",
+        "remote": pulled.remote,
+        "head": pulled.head,
+        "received": pulled.received,
+        "events": pulled.events,
+        "missing": pulled.missing,
+    });
+    tell(global, &object, &told(&pulled))?;
+    Ok(0)
+}
+
+fn told(pulled: &Pulled) -> String {
+    let (remote, events) = (&pulled.remote, counted(pulled.events, "event"));
+    match (pulled.received, pulled.missing) {
+        (0, _) if pulled.report.is_some() => "the keys are in place; nothing else is new".into(),
+        (0, 0) => format!("nothing new in {remote}: {events}"),
+        (0, missing) => format!(
+            "nothing new in {remote}, which lacks {} of this store; `agekeep push {remote}` sends \
+             them",
+            counted(missing, "event")
+        ),
+        (received, _) => format!(
+            "{remote}: {} received and verified, {events} now",
+            counted(received, "event")
+        ),
+    }
+}
+
+pub(crate) fn clone(global: &Global, args: &CloneArgs) -> Result<u8> {
+    let keys = args.keys.as_deref();
+    let checkpoints = args.checkpoint.iter().map(|file| note(file));
+    let options = CloneOptions {
+        checkpoints: checkpoints.collect::<Result<_>>()?,
+        keys: keys.map(|file| backup(global, file)).transpose()?,
+    };
+    let mut bar = Bar::start("objects");
+    let mut checked = Bar::start("events verified");
+    let cloned = {
+        let mut progress = |done, total| bar.show(done, Some(total));
+        let mut transfer = transfer(global, &mut progress);
+        let mut verified = |done: verify::Progress| checked.show(done.done, done.total);
+        remote::clone(
+            &args.url,
+            &args.folder,
+            options,
+            &mut transfer,
+            &mut verified,
+        )
+    };
+    bar.finish();
+    checked.finish();
+    let cloned = cloned?;
+    let object = json!({
+        "schema": "agekeep.clone/1",
+        "folder": args.folder,
+        "store": cloned.store,
+        "owner": cloned.owner.fingerprint(),
+        "head": cloned.pulled.head,
+        "events": cloned.pulled.events,
+        "keys_of": cloned.keys_of,
+    });
+    let vouched = !args.checkpoint.is_empty();
+    tell(global, &object, &introduced(&cloned, &args.folder, vouched))?;
+    Ok(0)
+}
+
+/// Describes a copy: what it is, how far it can be believed, and what it can do.
+fn introduced(cloned: &Cloned, folder: &Path, vouched: bool) -> String {
+    let mut text = format!(
+        "The store {} is in {}: {}, verified. {} created it.",
+        cloned.store,
+        folder.display(),
+        counted(cloned.pulled.events, "event"),
+        cloned.owner.fingerprint(),
+    );
+    if !vouched {
+        text.push_str(
+            "\nCompare that key with the one that you know: nobody vouched for this history. \
+             --checkpoint FILE holds it to one that somebody signed.",
+        );
+    }
+    text.push_str(match cloned.keys_of {
+        Some(_) => "\nIts keys are in place, so your identity opens it.",
+        None => {
+            "\nIt has no keys: nobody can read it, and `agekeep verify` and `agekeep pull` work."
+        }
+    });
+    if cloned.keys_of.is_some() && cloned.is_keyring_elsewhere {
+        let said =
+            "The policy names another folder for the keyring, so give each command --keyring";
+        let _ = write!(text, "\n{said} {}.", folder.join("keyring").display());
+    }
+    text
+}
+
+/// Reads a backup of the keyring, and the identity that opens it.
+fn backup(global: &Global, file: &Path) -> Result<KeyBackup> {
+    Ok(KeyBackup {
+        bytes: input::bytes(file, KEYS_BYTES_MAX)?,
+        identity: environment::identity_alone(global)?,
+    })
+}
+
+fn transfer<'a>(global: &Global, progress: &'a mut ProgressFn<'a>) -> Transfer<'a> {
+    Transfer {
+        now: (global.clock())(),
+        attended: !global.unattended && input::is_terminal(),
+        progress,
+    }
+}
+
+fn tell(global: &Global, object: &Value, said: &str) -> Result<()> {
+    if global.json {
+        output::json(object).map(drop)
+    } else {
+        output::line(said)
+    }
+}

@@ -1,0 +1,462 @@
+//! The `git` program, which talks to hosts. The only file that runs it.
+//!
+//! It runs in a repository of its own, made for one transfer, whose objects come from the store by
+//! an alternate: so it neither reads the store's configuration nor writes to the store. The user's
+//! own configuration counts, because it says how to reach a host: credentials, proxies, ssh.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::disk::{Folder, Lock, Name};
+use crate::error::{Error, RemoteFault, Result};
+use crate::id::ObjectId;
+use crate::journal;
+use crate::repository::{BRANCH, Repository};
+use crate::store::ProgressFn;
+
+/// How long a host may say nothing before the transfer is given up.
+const SILENCE_MAX: Duration = Duration::from_secs(300);
+/// How often a running git is looked at, in case something else holds its output open.
+const LOOK: Duration = Duration::from_millis(100);
+/// Most bytes that are read of what git prints for programs.
+const OUTPUT_BYTES_MAX: u64 = 1024 * 1024;
+/// How long the last of that may take once git has ended.
+const OUTPUT_WAIT: Duration = Duration::from_secs(5);
+/// Most pieces of words for people that wait to be looked at.
+const PIECES_WAITING: usize = 4;
+/// Most lines and characters of git's own words in an error.
+const LINES_MAX: usize = 4;
+const CHARACTERS_MAX: usize = 600;
+
+/// Settings that hold whatever the user's configuration says: no program of a repository runs, no
+/// transport but these, every object is checked, and packs stay packs.
+const SETTINGS: &[&str] = &[
+    "core.bare=true",
+    "core.hooksPath=/dev/null",
+    "protocol.allow=never",
+    "protocol.file.allow=always",
+    "protocol.git.allow=always",
+    "protocol.http.allow=always",
+    "protocol.https.allow=always",
+    "protocol.ssh.allow=always",
+    "protocol.ext.allow=never",
+    "protocol.fd.allow=never",
+    "fetch.fsckObjects=true",
+    "fetch.unpackLimit=1",
+    "fetch.recurseSubmodules=false",
+    "fetch.writeCommitGraph=false",
+    "transfer.bundleURI=false",
+    "push.recurseSubmodules=no",
+    "push.gpgSign=false",
+    "push.followTags=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=300",
+];
+
+/// Variables that would lead git to another repository, or to other objects.
+const VARIABLES: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_QUARANTINE_PATH",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_TEMPLATE_DIR",
+    "GIT_DEFAULT_HASH",
+];
+
+/// A repository for one transfer, in the store's folder, under a passing name. Dropped, it is
+/// removed.
+pub(super) struct TransferRepository {
+    root: Folder,
+    name: Name,
+    folder: Folder,
+    pub(super) repository: Repository,
+    /// Held as long as this process uses the folder, so that others leave it alone.
+    _lock: Lock,
+}
+
+/// A host, as errors name it, and its URL.
+#[derive(Clone, Copy)]
+pub(super) struct Host<'a> {
+    pub(super) name: &'a str,
+    pub(super) url: &'a str,
+    /// True if a person is there whom git may ask for a password.
+    pub(super) attended: bool,
+}
+
+/// What a run of git ended with.
+struct Ended {
+    succeeded: bool,
+    output: String,
+    /// Its words for people, without progress.
+    said: Vec<String>,
+}
+
+impl TransferRepository {
+    /// Makes one, whose branch is at `head`, in the folder of a store. Removes those that killed
+    /// processes left.
+    pub(super) fn make(root: &Folder, head: Option<ObjectId>) -> Result<Self> {
+        // One process at a time, so that nobody takes a folder for left that is not locked yet.
+        let objects = root.sub(&Name::OBJECTS);
+        let turn = Lock::of_folder(&objects.map_err(root.fault("open", &Name::OBJECTS))?)?;
+        for name in root.list_of(Name::building).unwrap_or_default() {
+            let left = root.sub(&name).ok();
+            if left.is_some_and(|folder| Lock::try_acquire(&folder).is_some()) {
+                drop(root.remove_tree(&name));
+            }
+        }
+        let name = Name::new_building();
+        let made = root.make_folder(&name, 0o700);
+        let folder = made.and_then(|()| root.sub(&name));
+        let folder = folder.map_err(root.fault("make", &name))?;
+        let lock = Lock::of_folder(&folder)?;
+        drop(turn);
+        let repository = Repository::create(&folder, journal::find);
+        let made = repository.and_then(|repository| {
+            if let Some(head) = head {
+                let objects = folder.sub(&Name::OBJECTS);
+                let objects = objects.map_err(folder.fault("open", &Name::OBJECTS))?;
+                // Relative to the folder that the file is about.
+                objects.replace(&Name::ALTERNATES, b"../../objects\n", 0o600)?;
+                repository.set_head(head)?;
+            }
+            Ok(repository)
+        });
+        match made {
+            Ok(repository) => Ok(Self {
+                root: root.clone(),
+                name,
+                folder,
+                repository,
+                _lock: lock,
+            }),
+            Err(error) => {
+                drop(root.remove_tree(&name));
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns where the host's branch is; `None` if it has no such branch, as when it is empty.
+    pub(super) fn head_of(&self, host: Host<'_>) -> Result<Option<ObjectId>> {
+        let args = ["ls-remote", "--quiet", "--", host.url, BRANCH];
+        let ended = self.run(host, &args, &mut |_, _| {})?;
+        if !ended.succeeded {
+            return Err(failed(host, &ended));
+        }
+        let mut lines = ended
+            .output
+            .lines()
+            .filter_map(|line| line.split_once('\t'));
+        let Some((id, _)) = lines.find(|(_, name)| *name == BRANCH) else {
+            return Ok(None);
+        };
+        let unknown = || unusable(host, "it does not name a commit of a SHA-1 repository");
+        ObjectId::from_hex(id).map(Some).ok_or_else(unknown)
+    }
+
+    /// Fetches the host's branch, if it goes on from the branch here. Returns where it is now, and
+    /// `None` if it does not.
+    pub(super) fn fetch(
+        &self,
+        host: Host<'_>,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<Option<ObjectId>> {
+        let branches = format!("{BRANCH}:{BRANCH}");
+        let args = [
+            "fetch",
+            "--progress",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--",
+            host.url,
+            &branches,
+        ];
+        let ended = self.run(host, &args, progress)?;
+        if ended.succeeded {
+            return self.repository.head();
+        }
+        if ended.mentions("(non-fast-forward)") {
+            return Ok(None);
+        }
+        Err(failed(host, &ended))
+    }
+
+    /// Pushes a commit to the host's branch, which must go on from where it is. Returns `false` if
+    /// the host has moved on meanwhile.
+    pub(super) fn push(
+        &self,
+        host: Host<'_>,
+        commit: ObjectId,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<bool> {
+        let branches = format!("{commit}:{BRANCH}");
+        let mut args = vec!["push", "--progress", "--porcelain", "--no-verify"];
+        if host.url.starts_with('/') || host.url.starts_with("file:") {
+            // Git would run the hooks of a folder with the user's rights.
+            args.push("--receive-pack=git -c core.hooksPath=/dev/null receive-pack");
+        }
+        args.extend(["--", host.url, &branches]);
+        let ended = self.run(host, &args, progress)?;
+        if ended.succeeded {
+            return Ok(true);
+        }
+        // In the words of git-push(1), and of hosts that compare by themselves.
+        let has_moved = [
+            "(fetch first)",
+            "(non-fast-forward)",
+            "(stale info)",
+            "(failed to update ref)",
+            "(reference already exists)",
+            "cannot lock ref",
+        ];
+        if has_moved.iter().any(|words| ended.mentions(words)) {
+            return Ok(false);
+        }
+        Err(failed(host, &ended))
+    }
+
+    fn run(&self, host: Host<'_>, args: &[&str], progress: &mut ProgressFn<'_>) -> Result<Ended> {
+        let mut git = Command::new("git");
+        for variable in VARIABLES {
+            git.env_remove(variable);
+        }
+        git.args(["--git-dir", "."]);
+        for setting in SETTINGS {
+            git.args(["-c", setting]);
+        }
+        git.args(args)
+            .current_dir(self.folder.path())
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if !host.attended {
+            git.env("GIT_TERMINAL_PROMPT", "0").env("GIT_ASKPASS", "");
+        }
+        let mut child = git.spawn().map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => Error::Remote(RemoteFault::NoGit),
+            _ => Error::io("run", Path::new("git"))(source),
+        })?;
+        let output = child.stdout.take().expect("it is piped");
+        let output = collect_in_background(output);
+        let words = child.stderr.take().expect("it is piped");
+        let said = listen(&mut child, &read_in_background(words), progress);
+        let said = said.filter(|_| ends(&mut child));
+        if said.is_none() {
+            drop(child.kill());
+        }
+        let status = child.wait().map_err(Error::io("run", Path::new("git")))?;
+        let said = said.ok_or_else(|| {
+            let why = format!("it said nothing for {} seconds", SILENCE_MAX.as_secs());
+            unusable(host, &why)
+        })?;
+        let bytes = output.recv_timeout(OUTPUT_WAIT).unwrap_or_default();
+        Ok(Ended {
+            succeeded: status.success(),
+            output: String::from_utf8_lossy(&bytes).into_owned(),
+            said,
+        })
+    }
+}
+
+impl Drop for TransferRepository {
+    fn drop(&mut self) {
+        drop(self.root.remove_tree(&self.name));
+    }
+}
+
+impl Ended {
+    fn mentions(&self, words: &str) -> bool {
+        self.output.contains(words) || self.said.iter().any(|line| line.contains(words))
+    }
+}
+
+/// Follows what git says until it ends, and hands its progress on; `None` if it says nothing for too
+/// long.
+fn listen(
+    child: &mut Child,
+    words: &Receiver<Vec<u8>>,
+    progress: &mut ProgressFn<'_>,
+) -> Option<Vec<String>> {
+    let (mut said, mut rest) = (Vec::new(), Vec::new());
+    let mut heard = Instant::now();
+    loop {
+        match words.recv_timeout(LOOK) {
+            Ok(piece) => {
+                heard = Instant::now();
+                rest.extend(piece);
+                let mut lines = rest.split(|byte| b"\r\n".contains(byte)).peekable();
+                let mut begun = Vec::new();
+                while let Some(line) = lines.next() {
+                    if lines.peek().is_some() {
+                        note(line, &mut said, progress);
+                    } else {
+                        begun = line[..line.len().min(CHARACTERS_MAX)].to_vec();
+                    }
+                }
+                rest = begun;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            // A program that git began, such as a shared ssh connection, may live on.
+            Err(RecvTimeoutError::Timeout) if matches!(child.try_wait(), Ok(Some(_))) => break,
+            Err(RecvTimeoutError::Timeout) if heard.elapsed() > SILENCE_MAX => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+    note(&rest, &mut said, progress);
+    Some(said)
+}
+
+/// Waits for a git that says nothing any more; `false` if it goes on for too long.
+fn ends(child: &mut Child) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < SILENCE_MAX {
+        match child.try_wait() {
+            Ok(None) => thread::sleep(Duration::from_millis(1)),
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// Takes a line for progress, such as `Receiving objects:  45% (450/1000)`, or keeps it.
+fn note(line: &[u8], said: &mut Vec<String>, progress: &mut ProgressFn<'_>) {
+    let line = String::from_utf8_lossy(line);
+    let counts = line
+        .split_once("% (")
+        .and_then(|(_, rest)| rest.split_once(')'))
+        .and_then(|(counts, _)| counts.split_once('/'));
+    if let Some((done, total)) = counts
+        && let (Ok(done), Ok(total)) = (done.parse(), total.parse())
+    {
+        return progress(done, total);
+    }
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    if !line.trim().is_empty() {
+        said.push(line.trim().to_owned());
+    }
+    // The last words say why it failed.
+    if said.len() > 8 * LINES_MAX {
+        said.drain(..LINES_MAX);
+    }
+}
+
+/// Collects the first of what git prints for programs on a thread, and lets go of the rest.
+fn collect_in_background(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if from
+            .by_ref()
+            .take(OUTPUT_BYTES_MAX)
+            .read_to_end(&mut bytes)
+            .is_ok()
+        {
+            drop(sender.send(bytes));
+            drop(io::copy(&mut from, &mut io::sink()));
+        }
+    });
+    receiver
+}
+
+/// Reads on a thread, because a host may write to one stream while the other is waited for.
+fn read_in_background(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    // A host that floods waits until it is read.
+    let (sender, receiver) = mpsc::sync_channel(PIECES_WAITING);
+    thread::spawn(move || {
+        let mut piece = [0; 16 * 1024];
+        while let Ok(count @ 1..) = from.read(&mut piece) {
+            if sender.send(piece[..count].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Returns the error of a git that failed, with its last words.
+fn failed(host: Host<'_>, ended: &Ended) -> Error {
+    // What a host says is its own; git's advice is about another command.
+    let is_reason = |line: &&String| {
+        !line.starts_with("hint: ")
+            && !line.starts_with("To ")
+            && !line.starts_with("Done")
+            && !line.starts_with("From ")
+    };
+    let rejected = ended.output.lines().find(|line| line.starts_with('!'));
+    let reasons: Vec<&str> = ended
+        .said
+        .iter()
+        .filter(is_reason)
+        .map(String::as_str)
+        .collect();
+    let last = reasons.len().saturating_sub(LINES_MAX);
+    let words: Vec<&str> = rejected
+        .into_iter()
+        .chain(reasons[last..].iter().copied())
+        .collect();
+    let words = words.join("; ").replace('\t', " ");
+    let why: String = words.chars().take(CHARACTERS_MAX).collect();
+    unusable(host, if why.is_empty() { "git failed" } else { &why })
+}
+
+fn unusable(host: Host<'_>, why: &str) -> Error {
+    Error::Remote(RemoteFault::Unreachable {
+        remote: host.name.into(),
+        why: why.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_and_words_are_kept_without_control_characters() {
+        let (mut said, mut told) = (Vec::new(), Vec::new());
+        for line in [
+            "Receiving objects:  45% (450/1000), 1.2 MiB",
+            "Resolving deltas: 100% (3/3), done.",
+            "remote: \u{1b}[31mno\u{1b}[0m",
+            "  ",
+            "fatal: 50% (of them/all) are gone",
+        ] {
+            note(line.as_bytes(), &mut said, &mut |done, total| {
+                told.push((done, total));
+            });
+        }
+        assert_eq!(told, [(450, 1000), (3, 3)]);
+        assert_eq!(
+            said,
+            ["remote: [31mno[0m", "fatal: 50% (of them/all) are gone"]
+        );
+    }
+
+    #[test]
+    fn a_host_that_says_much_keeps_its_last_words() {
+        let mut said = Vec::new();
+        for number in 0..10_000 {
+            note(
+                format!("remote: {number}").as_bytes(),
+                &mut said,
+                &mut |_, _| {},
+            );
+        }
+        assert!(said.len() < 100);
+        assert_eq!(said.last().map(String::as_str), Some("remote: 9999"));
+    }
+}

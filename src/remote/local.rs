@@ -1,0 +1,266 @@
+//! `local.toml`: the remotes of a store, with their URLs, on this machine alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::crypto::sign::check_name as check_signer_name;
+use crate::disk::{self, Folder, Lock, Name};
+use crate::error::{Error, RemoteFault, Result};
+use crate::event::rfc3339;
+use crate::id::ObjectId;
+use crate::remote::ORIGIN;
+use crate::store;
+
+/// Longest URL, in bytes.
+const URL_BYTES_MAX: usize = 2048;
+
+/// A git repository elsewhere, with a name on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Remote {
+    /// Its name on this machine.
+    pub name: String,
+    /// Its URL, as git takes it.
+    pub url: String,
+    /// Where its history ended when it was last seen; `None` if it never was.
+    pub seen: Option<Seen>,
+}
+
+/// The end of a remote's history, as it was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Seen {
+    /// Its newest commit.
+    pub commit: ObjectId,
+    /// How many events its history had.
+    pub events: u64,
+    /// When.
+    pub time: DateTime<Utc>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LocalFile {
+    #[serde(default)]
+    remotes: BTreeMap<String, RemoteRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RemoteRow {
+    url: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seen: Option<SeenRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SeenRow {
+    commit: String,
+    events: u64,
+    time: String,
+}
+
+impl SeenRow {
+    fn of(seen: Seen) -> Self {
+        Self {
+            commit: seen.commit.to_string(),
+            events: seen.events,
+            time: rfc3339(seen.time),
+        }
+    }
+
+    fn parse(&self) -> Option<Seen> {
+        Some(Seen {
+            commit: ObjectId::from_hex(&self.commit)?,
+            events: self.events,
+            time: self.time.parse().ok()?,
+        })
+    }
+}
+
+impl LocalFile {
+    pub(super) fn read(root: &Folder) -> Result<Self> {
+        let damaged = |why: &str| {
+            let path = root.path_of(&Name::LOCAL).display().to_string();
+            let hint = "correct the file, or remove it and add the remotes again";
+            Error::damaged_with_hint(path, why, hint)
+        };
+        let bytes = match root.read(&Name::LOCAL) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            read => read.map_err(root.fault("read", &Name::LOCAL))?,
+        };
+        let text = String::from_utf8(bytes).map_err(|_| damaged("it is not UTF-8"))?;
+        let file: Self =
+            toml::from_str(&text).map_err(|fault| damaged(fault.message().trim_end()))?;
+        for (name, row) in &file.remotes {
+            check_name(name).map_err(|_| damaged("a remote has a name that is not valid"))?;
+            check_url(&row.url).map_err(|_| damaged("a remote has a URL that is not valid"))?;
+            if row.seen.as_ref().is_some_and(|seen| seen.parse().is_none()) {
+                return Err(damaged("what was seen of a remote is not valid"));
+            }
+        }
+        Ok(file)
+    }
+
+    fn write(&self, root: &Folder) -> Result<()> {
+        let text = toml::to_string(self).expect("tables of texts and numbers");
+        root.replace_durably(&Name::LOCAL, text.as_bytes(), 0o600)
+    }
+
+    /// Finds a remote, or the only one if no name is given.
+    pub(super) fn find(self, name: Option<&str>) -> Result<Remote> {
+        let known: Vec<String> = self.remotes.keys().cloned().collect();
+        let name = match (name, &known[..]) {
+            (Some(name), _) => name,
+            (None, [only]) => only,
+            (None, _) => ORIGIN,
+        }
+        .to_owned();
+        let mut all = remotes_in(self).into_iter();
+        all.find(|remote| remote.name == name)
+            .ok_or(Error::Remote(RemoteFault::NoSuch { name, known }))
+    }
+}
+
+fn remotes_in(file: LocalFile) -> Vec<Remote> {
+    let rows = file.remotes.into_iter();
+    rows.map(|(name, row)| Remote {
+        name,
+        seen: row.seen.as_ref().and_then(SeenRow::parse),
+        url: row.url,
+    })
+    .collect()
+}
+
+/// Accepts the names that signers have: 1 to 64 of `A-Z a-z 0-9 . _ - @`, a letter or digit first.
+fn check_name(name: &str) -> Result<()> {
+    check_signer_name(name).map_err(|why| Error::invalid("the name", why))
+}
+
+/// Accepts a URL that names a host and holds no secret: `https://…`, `ssh://…`, `git://…`, `file://…`,
+/// `user@host:path`, or an absolute path.
+fn check_url(url: &str) -> Result<()> {
+    let invalid = |why: &str| Err(Error::invalid("the URL", why));
+    if url.is_empty() || url.len() > URL_BYTES_MAX {
+        return invalid("it has no bytes, or too many");
+    }
+    if url.chars().any(char::is_control) {
+        return invalid("it has a control character");
+    }
+    if url.starts_with('-') {
+        return invalid("it begins with a dash");
+    }
+    if url.starts_with('/') {
+        return Ok(());
+    }
+    let Some((scheme, rest)) = url.split_once("://") else {
+        let host = url
+            .split_once(':')
+            .map(|(host, path)| (host, !path.starts_with(':')));
+        return match host {
+            Some((host, true)) if !host.is_empty() && !host.contains('/') => Ok(()),
+            Some((_, false)) => invalid("git would run a program to reach it"),
+            _ => invalid("it is neither a URL, nor `user@host:path`, nor an absolute path"),
+        };
+    };
+    if !["https", "http", "ssh", "git", "file"].contains(&scheme) {
+        return invalid("it begins with none of https, http, ssh, git and file");
+    }
+    if scheme.starts_with("http") && rest.contains(['?', '#']) {
+        return invalid("it has a query, in which tokens stand");
+    }
+    let authority = rest.split('/').next().unwrap_or_default();
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    // Tokens stand in the place of the user, too.
+    let is_secret = user.contains(':') || (scheme.starts_with("http") && !user.is_empty());
+    if is_secret {
+        return invalid("it holds a password or a token, which git would keep in the clear");
+    }
+    Ok(())
+}
+
+/// Lists the remotes of the store in a folder.
+///
+/// # Errors
+/// [`Error::NoStore`], [`Error::Damaged`] if `local.toml` is not valid.
+pub fn list(store: &Path) -> Result<Vec<Remote>> {
+    Ok(remotes_in(LocalFile::read(&store::store_at(store)?)?))
+}
+
+/// Adds a remote. Nothing is sent, and nobody is asked.
+///
+/// # Errors
+/// [`Error::Invalid`] for a name or URL that cannot be used, [`RemoteFault::Exists`] for a name that
+/// is taken.
+pub fn add(store: &Path, name: &str, url: &str) -> Result<Remote> {
+    check_name(name)?;
+    let url = given_url(url)?;
+    let root = store::store_at(store)?;
+    let lock = Lock::acquire(&root)?;
+    let mut file = LocalFile::read(&root)?;
+    if file.remotes.contains_key(name) {
+        let name = name.to_owned();
+        return Err(Error::Remote(RemoteFault::Exists { name }));
+    }
+    let row = RemoteRow { url, seen: None };
+    file.remotes.insert(name.to_owned(), row);
+    file.write(&root)?;
+    drop(lock);
+    file.find(Some(name))
+}
+
+/// Removes a remote. What it has stays there.
+///
+/// # Errors
+/// [`RemoteFault::NoSuch`] if there is none of that name.
+pub fn remove(store: &Path, name: &str) -> Result<Remote> {
+    let root = store::store_at(store)?;
+    let lock = Lock::acquire(&root)?;
+    let removed = LocalFile::read(&root)?.find(Some(name))?;
+    let mut file = LocalFile::read(&root)?;
+    file.remotes.remove(name);
+    file.write(&root)?;
+    drop(lock);
+    Ok(removed)
+}
+
+/// Makes a relative path absolute, since git runs in a folder of its own, and checks the URL.
+pub(super) fn given_url(url: &str) -> Result<String> {
+    let is_path = !url.starts_with('-') && !url.contains(':') && !url.is_empty();
+    let url = if is_path {
+        let path = disk::absolute(Path::new(url))?;
+        let invalid = || Error::invalid("the URL", "it is not UTF-8");
+        path.to_str().ok_or_else(invalid)?.to_owned()
+    } else {
+        url.to_owned()
+    };
+    check_url(&url).map(|()| url)
+}
+
+/// Notes where a remote was seen. A transfer that is done stays done if that fails.
+pub(super) fn remember(root: &Folder, name: &str, seen: Seen) {
+    let note = || -> Result<()> {
+        let lock = Lock::acquire(root)?;
+        let mut file = LocalFile::read(root)?;
+        if let Some(row) = file.remotes.get_mut(name) {
+            row.seen = Some(SeenRow::of(seen));
+            file.write(root)?;
+        }
+        drop(lock);
+        Ok(())
+    };
+    drop(note());
+}
+
+/// Writes the file of a new copy, with the remote that it came from.
+pub(super) fn begin(root: &Folder, name: &str, url: String, seen: Seen) -> Result<()> {
+    let seen = Some(SeenRow::of(seen));
+    let mut file = LocalFile::default();
+    file.remotes
+        .insert(name.to_owned(), RemoteRow { url, seen });
+    file.write(root)
+}

@@ -1,0 +1,306 @@
+//! Real transports: `git daemon`, `git http-backend` behind a small server, sshd on loopback, and a
+//! network that is cut.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{bare, contents, head, home_with_host, ok, on, path, refused, verified};
+use crate::support::{Home, every, has_peer, stderr};
+
+/// A server that ends with the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// A port that is free now.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}
+
+fn serve(mut command: Command, port: u16) -> Server {
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let server = Server(child.spawn().expect("starts"));
+    let begun = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "the server does not answer"
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+    server
+}
+
+fn daemon(base: &Path, port: u16) -> Server {
+    // `git daemon` would go on after the `git` that began it.
+    let programs = Command::new("git").arg("--exec-path").output();
+    let programs = ok(&programs.expect("git runs"));
+    let mut daemon = Command::new(Path::new(programs.trim()).join("git-daemon"));
+    daemon.args(["--reuseaddr", "--export-all", "--enable=receive-pack"]);
+    daemon
+        .arg("--listen=127.0.0.1")
+        .arg(format!("--port={port}"));
+    daemon
+        .arg(format!("--base-path={}", path(base)))
+        .env("GIT_CONFIG_GLOBAL", "/dev/null");
+    serve(daemon, port)
+}
+
+/// The whole story over one transport.
+fn story(home: &Home, url: &str) {
+    ok(&home.run(&["remote", "add", "host", url]));
+    ok(&home.run(&["push", "host"]));
+    ok(&home.run(&["keys", "backup", "keys.age"]));
+    ok(&home.run(&["clone", url, "copy", "--keys", "keys.age"]));
+    ok(&home.run(&["clone", url, "sealed"]));
+    ok(&on(home, "copy", &["create", "c.md", "--text", "three\n"]));
+    ok(&on(home, "copy", &["push"]));
+    ok(&on(home, "sealed", &["pull"]));
+    ok(&on(home, "copy", &["keys", "backup", "newer.age"]));
+    ok(&home.run(&["pull", "host", "--keys", "newer.age"]));
+    assert_eq!(
+        refused(&home.run(&["push", "nobody", "--json"])).1,
+        "no_remote"
+    );
+    for copy in ["copy", "sealed"] {
+        assert_eq!(head(&home.path().join(copy)), head(&home.store()));
+    }
+    assert_eq!(verified(home, "store"), Some(0));
+    assert_eq!(verified(home, "copy"), Some(0));
+    assert_eq!(verified(home, "sealed"), Some(3));
+}
+
+#[test]
+fn by_git_daemon() {
+    let (home, _) = home_with_host();
+    let port = free_port();
+    let server = daemon(home.path(), port);
+    story(&home, &format!("git://127.0.0.1:{port}/host.git"));
+    drop(server);
+    let away = home.run(&["push", "host", "--json"]);
+    assert_eq!(refused(&away), (Some(16), "unreachable".into()));
+    ok(&home.run(&["create", "d.md", "--text", "goes on\n"]));
+}
+
+/// `git http-backend` behind Python's server for CGI programs, as small as it can be.
+const HTTP: &str = r"
+import http.server, os, subprocess, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do(self):
+        path, _, query = self.path.partition('?')
+        body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
+        if self.headers.get('Transfer-Encoding') == 'chunked':
+            while True:
+                size = int(self.rfile.readline(), 16)
+                piece = self.rfile.read(size); self.rfile.readline()
+                if not size: break
+                body += piece
+        env = dict(os.environ, GIT_PROJECT_ROOT=sys.argv[2], GIT_HTTP_EXPORT_ALL='1', PATH_INFO=path,
+                   QUERY_STRING=query, REQUEST_METHOD=self.command, REMOTE_USER='x',
+                   CONTENT_TYPE=self.headers.get('Content-Type') or '', CONTENT_LENGTH=str(len(body)),
+                   HTTP_CONTENT_ENCODING=self.headers.get('Content-Encoding') or '',
+                   GIT_PROTOCOL=self.headers.get('Git-Protocol') or '')
+        out = subprocess.run(['git', 'http-backend'], input=body, stdout=subprocess.PIPE, env=env).stdout
+        head, _, rest = out.partition(b'\r\n\r\n')
+        fields = [line.split(': ', 1) for line in head.decode().split('\r\n')]
+        status = next((int(v.split()[0]) for k, v in fields if k == 'Status'), 200)
+        self.send_response(status)
+        for k, v in fields:
+            if k != 'Status': self.send_header(k, v)
+        self.send_header('Content-Length', str(len(rest))); self.end_headers(); self.wfile.write(rest)
+    do_GET = do_POST = do
+http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+";
+
+#[test]
+fn by_http() {
+    if !has_peer("python3", "a host is reached by HTTP") {
+        return;
+    }
+    let (home, host) = home_with_host();
+    let config = ["config", "http.receivepack", "true"];
+    ok(&crate::support::git(&host, &config));
+    let port = free_port();
+    let mut python = Command::new("python3");
+    python
+        .args(["-c", HTTP, &port.to_string()])
+        .arg(home.path());
+    let _server = serve(python, port);
+    story(&home, &format!("http://127.0.0.1:{port}/host.git"));
+    let none = home.run(&[
+        "clone",
+        &format!("http://127.0.0.1:{port}/nothing.git"),
+        "made",
+        "--json",
+    ]);
+    assert_eq!(refused(&none), (Some(16), "unreachable".into()));
+}
+
+#[test]
+fn by_ssh() {
+    let sshd = "/usr/sbin/sshd";
+    if !has_peer(sshd, "a host is reached by ssh") || !has_peer("ssh", "a host is reached by ssh") {
+        return;
+    }
+    let (home, host) = home_with_host();
+    let folder = home.path().join("ssh");
+    fs::create_dir(&folder).expect("made");
+    for key in ["host", "user"] {
+        let mut keygen = Command::new("ssh-keygen");
+        ok(&keygen
+            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+            .arg(folder.join(key))
+            .output()
+            .expect("runs"));
+    }
+    fs::copy(folder.join("user.pub"), folder.join("authorized")).expect("copied");
+    let port = free_port();
+    let in_folder = |name: &str| folder.join(name);
+    let config = format!(
+        "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
+         StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n",
+        path(&in_folder("host")),
+        path(&in_folder("authorized")),
+    );
+    fs::write(in_folder("config"), config).expect("written");
+    // sshd wants its folder for separating privileges.
+    drop(fs::create_dir_all("/run/sshd"));
+    let mut server = Command::new(sshd);
+    server.args(["-D", "-e", "-f"]).arg(in_folder("config"));
+    let _server = serve(server, port);
+    let user = String::from_utf8(Command::new("id").arg("-un").output().expect("runs").stdout)
+        .expect("UTF-8");
+    let ssh = format!(
+        "ssh -i {} -o IdentitiesOnly=yes -o StrictHostKeyChecking=accept-new -o UserKnownHostsFile={} -F /dev/null",
+        path(&in_folder("user")),
+        path(&in_folder("known")),
+    );
+    // The user's own settings say how a host is reached.
+    fs::write(
+        home.path().join(".gitconfig"),
+        format!("[core]\n\tsshCommand = {ssh}\n"),
+    )
+    .expect("written");
+    story(
+        &home,
+        &format!("ssh://{}@127.0.0.1:{port}{}", user.trim(), path(&host)),
+    );
+    // A stranger's key is refused, in the host's words.
+    fs::write(in_folder("authorized"), "").expect("written");
+    let refusal = home.run(&["push", "host", "--json"]);
+    assert_eq!(refused(&refusal), (Some(16), "unreachable".into()));
+    assert!(
+        stderr(&refusal).contains("Permission denied"),
+        "{}",
+        stderr(&refusal)
+    );
+}
+
+/// Passes on what two ends say to each other, and cuts the line after so many bytes from the host.
+fn cutting_proxy(to: u16, bytes: usize) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        // The look at the branch passes whole: the transfer after it is cut.
+        for (connection, client) in listener.incoming().enumerate() {
+            let Ok(client) = client else { return };
+            let server = TcpStream::connect(("127.0.0.1", to)).expect("the host");
+            let (mut from, mut into) = (
+                client.try_clone().expect("a stream"),
+                server.try_clone().expect("a stream"),
+            );
+            thread::spawn(move || {
+                let _ = std::io::copy(&mut from, &mut into);
+                let _ = into.shutdown(Shutdown::Write);
+            });
+            thread::spawn(move || {
+                let (mut server, mut client, mut passed) = (server, client, 0);
+                let mut piece = [0; 512];
+                while let Ok(count @ 1..) = server.read(&mut piece) {
+                    passed += count;
+                    if connection > 0 && passed > bytes {
+                        break;
+                    }
+                    if client.write_all(&piece[..count]).is_err() {
+                        break;
+                    }
+                }
+                let _ = client.shutdown(Shutdown::Both);
+                let _ = server.shutdown(Shutdown::Both);
+            });
+        }
+    });
+    port
+}
+
+#[test]
+fn a_network_that_is_cut_loses_nothing_and_the_next_try_does_the_rest() {
+    let home = Home::with_store();
+    let host = home.path().join("host.git");
+    bare(&host);
+    for number in 0..12 {
+        // Random text does not compress, so that there is something to cut.
+        let text = format!(
+            "{:x?}",
+            std::array::from_fn::<u64, 64, _>(|at| {
+                (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * number + 1))
+            })
+        );
+        ok(&home.run(&["create", &format!("{number}.md"), "--text", &text]));
+    }
+    let port = free_port();
+    let _server = daemon(home.path(), port);
+    ok(&home.run(&[
+        "remote",
+        "add",
+        "host",
+        &format!("git://127.0.0.1:{port}/host.git"),
+    ]));
+    let mut cuts = 0;
+    for bytes in (0..24_000).step_by(1_600 * every(2)) {
+        let proxy = cutting_proxy(port, bytes);
+        let url = format!("git://127.0.0.1:{proxy}/host.git");
+        ok(&home.run(&["remote", "add", "cut", &url]));
+        // A push whose answer is lost: the host may have taken it.
+        let push = home.run(&["push", "cut", "--json"]);
+        if !push.status.success() {
+            cuts += 1;
+            assert_eq!(refused(&push), (Some(16), "unreachable".into()), "{bytes}");
+        }
+        ok(&home.run(&["remote", "rm", "cut"]));
+        ok(&home.run(&["push", "host"]));
+        let proxy = cutting_proxy(port, bytes);
+        let url = format!("git://127.0.0.1:{proxy}/host.git");
+        let clone = home.run(&["clone", &url, "copy", "--json"]);
+        let copy = home.path().join("copy");
+        if clone.status.success() {
+            assert_eq!(verified(&home, "copy"), Some(3));
+            fs::remove_dir_all(&copy).expect("removes");
+        } else {
+            cuts += 1;
+            assert_eq!(refused(&clone), (Some(16), "unreachable".into()), "{bytes}");
+            assert!(!copy.exists());
+        }
+        ok(&home.run(&["create", &format!("more-{bytes}.md"), "--text", "x"]));
+    }
+    assert!(cuts > 4, "{cuts}");
+    ok(&home.run(&["push", "host"]));
+    assert_eq!(head(&host), head(&home.store()));
+    assert_eq!(verified(&home, "store"), Some(0));
+    let left = contents(&home.store());
+    assert!(!left.iter().any(|name| name.contains("init-")), "{left:?}");
+}
