@@ -17,6 +17,7 @@ use crate::redact::{Redactor, config};
 pub use crate::event::fuzzing::{FuzzKeys, message, record};
 pub use crate::journal::fuzzing::journal;
 pub use crate::jsonl::fuzzing::wire;
+pub use crate::keyring::backup::fuzz as backup;
 pub use crate::keyring::fuzzing::table;
 pub use crate::repository::fuzzing::{loose, object, pack};
 pub use crate::state::catalog::fuzzing::catalog;
@@ -167,6 +168,7 @@ mod tests {
                 let bytes = fs::read(&seed).expect("readable");
                 let text = String::from_utf8_lossy(&bytes);
                 match target.as_str() {
+                    "backup" => backup(&bytes),
                     "catalog" => catalog(folder.path(), &bytes),
                     "journal" => journal(folder.path(), &bytes),
                     "loose" => loose(&bytes),

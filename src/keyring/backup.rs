@@ -243,6 +243,19 @@ fn parse(plain: &[u8]) -> Result<(Contents, Audience, Vec<&[u8]>)> {
     Ok((contents, audience, parts))
 }
 
+/// Reads bytes as what a backup decrypts to: accepted bytes are within the limits, and are all there
+/// is.
+#[cfg(any(fuzzing, test))]
+#[allow(clippy::missing_panics_doc)] // a violated property panics, which is how it is found
+pub fn fuzz(bytes: &[u8]) {
+    if let Ok((contents, audience, parts)) = parse(bytes) {
+        assert_eq!(parts.len(), audience.files().len());
+        let line = bytes.len() - parts.iter().map(|part| part.len()).sum::<usize>();
+        assert!(line <= LINE_BYTES_MAX && bytes[line - 1] == b'\n');
+        assert_eq!(contents.files.len(), parts.len());
+    }
+}
+
 fn damaged(why: &str) -> Error {
     Error::damaged_with_hint(
         "the backup of the keyring",
@@ -321,11 +334,11 @@ mod tests {
             at in 0usize..600,
             byte: u8,
         ) {
-            let _ = parse(&bytes);
+            fuzz(&bytes);
             let mut changed = whole();
             let at = at % changed.len();
             changed[at] = byte;
-            let _ = parse(&changed);
+            fuzz(&changed);
         }
     }
 }

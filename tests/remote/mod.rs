@@ -527,6 +527,39 @@ fn several_pulls_and_a_server_at_once_do_no_harm() {
     assert_eq!(kept.count(), 0);
 }
 
+/// What the store recorded while a pull verified is not lost: the pull begins again.
+#[test]
+fn a_store_that_goes_on_meanwhile_keeps_its_events() {
+    let (home, host) = home_with_host();
+    ok(&home.run(&["push"]));
+    ok(&home.run(&["keys", "backup", "keys.age"]));
+    ok(&home.run(&["clone", path(&host), "copy", "--keys", "keys.age"]));
+    ok(&home.run(&["str-replace", "a.md", "--old", "one", "--new", "ONE"]));
+    ok(&home.run(&["push"]));
+    // A git that lets somebody read a memory of the copy once the events are fetched.
+    let tools = home.path().join("tools");
+    fs::create_dir(&tools).expect("made");
+    let (fake, program) = (tools.join("git"), env!("CARGO_BIN_EXE_agekeep"));
+    let script = format!(
+        "#!/bin/sh\n/usr/bin/git \"$@\"; code=$?\n\
+         case \"$*\" in *' fetch '*) mkdir {0}/once 2> /dev/null && {program} view b.md > /dev/null;; esac\n\
+         exit $code\n",
+        path(&tools)
+    );
+    fs::write(&fake, script).expect("written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    fs::set_permissions(&fake, mode).expect("set");
+    let mut pull = home.command(&["pull", "--json"]);
+    pull.env("AGEKEEP_STORE", home.path().join("copy"));
+    pull.env("PATH", format!("{}:/usr/bin:/bin", path(&tools)));
+    let output = feed(pull, b"");
+    assert!(tools.join("once").exists());
+    assert_eq!(refused(&output), (Some(15), "diverged".into()));
+    let log = ok(&on(&home, "copy", &["log", "-n", "1"]));
+    assert!(log.contains("view") && log.contains("b.md"), "{log}");
+    assert_eq!(verified(&home, "copy"), Some(0));
+}
+
 /// A killed transfer leaves a store that verifies, and the next try does the rest.
 #[test]
 fn killed_at_any_system_call_a_pull_is_whole_or_did_not_happen() {
