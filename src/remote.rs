@@ -381,7 +381,9 @@ fn take(
 fn has_keyring(root: &Folder, repository: &Repository, head: ObjectId, with: &Options) -> bool {
     let policy = policy_at(repository, head).map(|(_, policy)| policy);
     let policy = policy.unwrap_or_default();
-    store::keyring_at(root, with.keyring.as_deref(), &policy).is_ok()
+    let folder = store::keyring_at(root, with.keyring.as_deref(), &policy);
+    // A folder alone is left by keys that did not fit.
+    folder.is_ok_and(|folder| folder.has(&Name::AUDIT))
 }
 
 fn policy_at(repository: &Repository, head: ObjectId) -> Result<(StoreId, Policy)> {

@@ -150,8 +150,26 @@ fn a_copy_with_its_keys_goes_on_and_the_first_takes_its_events_with_new_keys() {
     assert!(made.contains("Its keys are in place"), "{made}");
     assert_eq!(verified(&home, "copy"), Some(0));
     assert!(ok(&on(&home, "copy", &["view", "a.md"])).contains("one"));
-    // Keys can come later than the history.
+    // Keys can come later than the history; some that do not fit leave nothing behind.
     ok(&home.run(&["clone", path(&host), "sealed"]));
+    let other = Home::with_store();
+    ok(&other.run(&["keys", "backup", path(&home.path().join("other.age"))]));
+    let foreign = on(&home, "sealed", &["pull", "--keys", "other.age", "--json"]);
+    assert_eq!(refused(&foreign), (Some(12), "not_a_recipient".into()));
+    ok(&on(&home, "copy", &["view", "a.md"]));
+    ok(&on(&home, "copy", &["push"]));
+    let came = on(
+        &home,
+        "sealed",
+        &["pull", "--identity", "/nowhere", "--json"],
+    );
+    // Both looks of the copy at a.md.
+    assert_eq!(
+        json_lines(&came.stdout)[0]["received"],
+        2,
+        "{}",
+        stderr(&came)
+    );
     let opened = on(&home, "sealed", &["pull", "--keys", "keys.age"]);
     assert!(ok(&opened).contains("keys are in place"));
     assert_eq!(verified(&home, "sealed"), Some(0));
@@ -615,6 +633,30 @@ fn killed_at_any_system_call_a_pull_is_whole_or_did_not_happen() {
         }
     }
     assert!(kills > 10 && whole > 7, "{kills} kills, {whole} whole");
+}
+
+#[test]
+fn doctor_names_a_remote_that_has_lacked_events_for_long() {
+    let home = Home::empty().made_by(&["init", "--trial", "--now", "2026-01-01"]);
+    let host = home.path().join("host.git");
+    bare(&host);
+    ok(&home.run(&["remote", "add", "off-site", path(&host)]));
+    let named = |now: &str| {
+        let output = home.run(&["doctor", "--json", "--now", now]);
+        let found = json_lines(&output.stdout);
+        found.iter().any(|advice| advice["id"] == "remote-behind")
+    };
+    assert!(named("2026-03-01"), "it was never seen");
+    ok(&home.run(&["create", "a.md", "--text", "x", "--now", "2026-03-01"]));
+    ok(&home.run(&["push", "--now", "2026-03-02"]));
+    assert!(!named("2026-04-01"), "it has everything");
+    ok(&home.run(&["create", "b.md", "--text", "x", "--now", "2026-03-03"]));
+    assert!(!named("2026-03-09") && named("2026-03-10"));
+    let status = ok(&home.run(&["status", "--now", "2026-03-10"]));
+    assert!(
+        status.contains("lacks 1 event since 2026-03-02"),
+        "{status}"
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Copies elsewhere: `remote`, `push`, `pull` and `clone`.
 
+use std::cell::RefCell;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -189,18 +190,10 @@ pub(crate) fn pull(global: &Global, args: &PullArgs) -> Result<u8> {
         keyring: global.keyring.clone(),
         keys: keys.map(|file| backup(global, file)).transpose()?,
     };
-    let mut bar = Bar::start("objects");
-    let mut checked = Bar::start("events verified");
-    let pulled = {
-        let mut progress = |done, total| bar.show(done, Some(total));
-        let mut transfer = transfer(global, &mut progress);
-        let name = args.from.remote.as_deref();
-        let mut verified = |done: verify::Progress| checked.show(done.done, done.total);
-        remote::pull(&store, name, &options, &mut transfer, &mut verified)
-    };
-    bar.finish();
-    checked.finish();
-    let pulled = pulled?;
+    let name = args.from.remote.as_deref();
+    let pulled = with_bar(global, |transfer, verified| {
+        remote::pull(&store, name, &options, transfer, verified)
+    })?;
     let object = json!({
         "schema": "agekeep.pull/1",
         "remote": pulled.remote,
@@ -237,23 +230,9 @@ pub(crate) fn clone(global: &Global, args: &CloneArgs) -> Result<u8> {
         checkpoints: checkpoints.collect::<Result<_>>()?,
         keys: keys.map(|file| backup(global, file)).transpose()?,
     };
-    let mut bar = Bar::start("objects");
-    let mut checked = Bar::start("events verified");
-    let cloned = {
-        let mut progress = |done, total| bar.show(done, Some(total));
-        let mut transfer = transfer(global, &mut progress);
-        let mut verified = |done: verify::Progress| checked.show(done.done, done.total);
-        remote::clone(
-            &args.url,
-            &args.folder,
-            options,
-            &mut transfer,
-            &mut verified,
-        )
-    };
-    bar.finish();
-    checked.finish();
-    let cloned = cloned?;
+    let cloned = with_bar(global, |transfer, verified| {
+        remote::clone(&args.url, &args.folder, options, transfer, verified)
+    })?;
     let object = json!({
         "schema": "agekeep.clone/1",
         "folder": args.folder,
@@ -295,6 +274,21 @@ fn introduced(cloned: &Cloned, folder: &Path, vouched: bool) -> String {
         let _ = write!(text, "\n{said} {}.", folder.join("keyring").display());
     }
     text
+}
+
+/// Shows one bar for what is transferred, and then for what is verified.
+fn with_bar<T>(
+    global: &Global,
+    work: impl FnOnce(&mut Transfer<'_>, &mut dyn FnMut(verify::Progress)) -> Result<T>,
+) -> Result<T> {
+    let bar = RefCell::new(Bar::start("received, then verified"));
+    let done = {
+        let mut progress = |done, total| bar.borrow_mut().show(done, Some(total));
+        let mut verified = |done: verify::Progress| bar.borrow_mut().show(done.done, done.total);
+        work(&mut transfer(global, &mut progress), &mut verified)
+    };
+    bar.into_inner().finish();
+    done
 }
 
 /// Reads a backup of the keyring, and the identity that opens it.

@@ -7,7 +7,7 @@ use agekeep::error::{Error, Result};
 use agekeep::policy::expiration::TimeSpan;
 use agekeep::remote::{self, Remote};
 use agekeep::store::{Compacted, CopyOf, Distance, SignerRole, Status, StorageStats, Store};
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -23,6 +23,8 @@ pub(crate) struct StatusArgs {
     max_age: Option<String>,
 }
 
+/// How long a remote may lack events before `doctor` names it.
+const REMOTE_AGE_MAX: TimeDelta = TimeDelta::days(7);
 /// The exit code of a sweep that is overdue.
 const OVERDUE: u8 = 14;
 
@@ -234,6 +236,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
     found.extend(signers(&store));
     found.extend(backups(&store, &status.path));
     found.extend(copy_left(&store, &status.path));
+    found.extend(remotes_behind(&status, (global.clock())())?);
     found.extend(keys_inside(global, &status.path)?);
     if let Some(screen) = Screen::of(global) {
         let pairs = found.iter().flat_map(|advice| {
@@ -249,6 +252,21 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
         output::line("No problems found.")?;
     }
     Ok(if found.is_empty() { 0 } else { FINDINGS })
+}
+
+/// Names each remote that has lacked events for long.
+fn remotes_behind(status: &Status, now: DateTime<Utc>) -> Result<Vec<Advice>> {
+    let is_behind = |remote: &Remote| {
+        let seen = remote.seen.as_ref();
+        seen.is_none_or(|seen| seen.events < status.events && now - seen.time > REMOTE_AGE_MAX)
+    };
+    let remotes = remote::list(&status.path)?.into_iter();
+    let advice = |remote: Remote| Advice {
+        id: "remote-behind",
+        what: format!("remote {}", remote_line(&remote, status.events)),
+        fix: format!("run `agekeep push {}`, or have cron do it", remote.name),
+    };
+    Ok(remotes.filter(is_behind).map(advice).collect())
 }
 
 /// Prints advice for a pipe or a program.
