@@ -10,7 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Home, feed, git, has_peer, journal_records, json_lines, returned_calls, settle, stderr, stdout,
+    Home, feed, git, has_peer, is_free, journal_records, json_lines, returned_calls, settle,
+    stderr, stdout,
 };
 use agekeep::event::Context;
 use agekeep::memory_tool::command::Command;
@@ -484,6 +485,16 @@ fn a_killed_process_leaves_the_rest_to_the_next_one() {
 
 /// One is stopped with objects that wait; another puts them in place, goes on, and is killed with some
 /// of its own. The first has to notice that what it has is no longer all there is.
+/// Whether every thread of a process is stopped (proc(5), the state in `stat`).
+fn is_stopped(child: &Child) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it lives");
+    threads.flatten().all(|thread| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        stat.rsplit_once(") ")
+            .is_none_or(|(_, rest)| rest.starts_with('T'))
+    })
+}
+
 #[test]
 fn what_waits_here_is_not_taken_for_what_another_left() {
     let home = Home::with_store();
@@ -493,21 +504,39 @@ fn what_waits_here_is_not_taken_for_what_another_left() {
         let sent = kill.arg(name).arg(to.id().to_string()).status();
         assert!(sent.expect("kill runs").success());
     };
-    (0..4).for_each(|n| assert_eq!(one.create(&format!("one/{n}")), n + 1));
-    signal(&one.child, "-STOP");
+    let mut made = 0;
+    loop {
+        for _ in 0..4 {
+            made += 1;
+            assert_eq!(one.create(&format!("one/{made}")), made);
+        }
+        signal(&one.child, "-STOP");
+        while !is_stopped(&one.child) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        if ["lock", "objects/pack"]
+            .iter()
+            .all(|name| is_free(&home.store().join(name)))
+        {
+            break;
+        }
+        // It was putting objects in place, and would keep everybody out for as long as it is stopped.
+        signal(&one.child, "-CONT");
+        settle(&home.store());
+    }
     // The first of a process is put in place at once, and so are those before it.
-    assert_eq!(two.create("two/0"), 5);
+    assert_eq!(two.create("two/0"), made + 1);
     settle(&home.store());
-    assert_eq!(commits_for_git(&home), 6);
-    (1..4).for_each(|n| assert_eq!(two.create(&format!("two/{n}")), n + 5));
+    assert_eq!(commits_for_git(&home), made + 2);
+    (1..4).for_each(|n| assert_eq!(two.create(&format!("two/{n}")), made + 1 + n));
     two.child.kill().expect("kills");
     two.child.wait().expect("ends");
     signal(&one.child, "-CONT");
-    assert_eq!(one.create("one/after"), 9);
+    assert_eq!(one.create("one/after"), made + 5);
     settle(&home.store());
-    assert_eq!(commits_for_git(&home), 10);
+    assert_eq!(commits_for_git(&home), made + 6);
     one.end();
-    check_git(&home.store(), 10);
+    check_git(&home.store(), usize::try_from(made).expect("few") + 6);
     let read = home.run(&["view", "/memories/two/3"]);
     assert!(read.status.success(), "{}", stderr(&read));
     let verified = home.run(&["verify", "--full"]);

@@ -340,7 +340,7 @@ fn wait_for(patience: Instant, happens: impl Fn() -> bool) {
 }
 
 /// Whether nobody holds a lock on this file or folder.
-fn is_free(path: &Path) -> bool {
+pub(crate) fn is_free(path: &Path) -> bool {
     !is_plain(path) || std::fs::File::open(path).map_or(true, |lock| lock.try_lock().is_ok())
 }
 
