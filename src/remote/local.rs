@@ -111,8 +111,18 @@ impl LocalFile {
         root.replace_durably(&Name::LOCAL, text.as_bytes(), 0o600)
     }
 
+    fn remotes(&self) -> Vec<Remote> {
+        let rows = self.remotes.iter();
+        rows.map(|(name, row)| Remote {
+            name: name.clone(),
+            url: row.url.clone(),
+            seen: row.seen.as_ref().and_then(SeenRow::parse),
+        })
+        .collect()
+    }
+
     /// Finds a remote, or the only one if no name is given.
-    pub(super) fn find(self, name: Option<&str>) -> Result<Remote> {
+    pub(super) fn find(&self, name: Option<&str>) -> Result<Remote> {
         let known: Vec<String> = self.remotes.keys().cloned().collect();
         let name = match (name, &known[..]) {
             (Some(name), _) => name,
@@ -120,20 +130,10 @@ impl LocalFile {
             (None, _) => ORIGIN,
         }
         .to_owned();
-        let mut all = remotes_in(self).into_iter();
+        let mut all = self.remotes().into_iter();
         all.find(|remote| remote.name == name)
             .ok_or(Error::Remote(RemoteFault::NoSuch { name, known }))
     }
-}
-
-fn remotes_in(file: LocalFile) -> Vec<Remote> {
-    let rows = file.remotes.into_iter();
-    rows.map(|(name, row)| Remote {
-        name,
-        seen: row.seen.as_ref().and_then(SeenRow::parse),
-        url: row.url,
-    })
-    .collect()
 }
 
 /// Accepts the names that signers have: 1 to 64 of `A-Z a-z 0-9 . _ - @`, a letter or digit first.
@@ -188,7 +188,7 @@ fn check_url(url: &str) -> Result<()> {
 /// # Errors
 /// [`Error::NoStore`], [`Error::Damaged`] if `local.toml` is not valid.
 pub fn list(store: &Path) -> Result<Vec<Remote>> {
-    Ok(remotes_in(LocalFile::read(&store::store_at(store)?)?))
+    Ok(LocalFile::read(&store::store_at(store)?)?.remotes())
 }
 
 /// Adds a remote. Nothing is sent, and nobody is asked.
@@ -220,8 +220,8 @@ pub fn add(store: &Path, name: &str, url: &str) -> Result<Remote> {
 pub fn remove(store: &Path, name: &str) -> Result<Remote> {
     let root = store::store_at(store)?;
     let lock = Lock::acquire(&root)?;
-    let removed = LocalFile::read(&root)?.find(Some(name))?;
     let mut file = LocalFile::read(&root)?;
+    let removed = file.find(Some(name))?;
     file.remotes.remove(name);
     file.write(&root)?;
     drop(lock);

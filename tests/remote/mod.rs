@@ -744,6 +744,12 @@ fn a_file_of_remotes_that_agekeep_did_not_write_is_refused_and_nobody_is_asked()
             let output = home.run(&args);
             assert_eq!(refused(&output), (Some(13), "damaged".into()), "{text:.80}");
         }
+        // Who only wants to know how the store is hears of it, and of all else.
+        assert!(
+            ok(&home.run(&["status"])).contains("local.toml"),
+            "{text:.80}"
+        );
+        assert_eq!(home.run(&["doctor"]).status.code(), Some(14));
     }
     // Numbers are believed, and break nothing.
     ok(&{

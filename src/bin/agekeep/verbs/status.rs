@@ -34,7 +34,7 @@ pub(crate) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
         .transpose()
         .map_err(|why| Error::invalid("--max-age", why))?;
     let mut status = global.open_for_reading()?.status()?;
-    let remotes = remote::list(&status.path)?;
+    let remotes = remotes(&mut status);
     let overdue = max_age.and_then(|max| overdue(&status, (global.clock())(), max));
     let code = if overdue.is_some() { OVERDUE } else { 0 };
     status.problems.extend(overdue);
@@ -60,6 +60,14 @@ fn overdue(status: &Status, now: DateTime<Utc>, max: TimeSpan) -> Option<String>
         } else {
             format!("the last sweep ran at {at}, more than {max} ago")
         }
+    })
+}
+
+/// Returns the remotes. A file of them that cannot be read is a problem, and no more.
+fn remotes(status: &mut Status) -> Vec<Remote> {
+    remote::list(&status.path).unwrap_or_else(|error| {
+        status.problems.push(format!("{error}; {}", error.hint()));
+        Vec::new()
     })
 }
 
@@ -224,7 +232,8 @@ struct Advice {
 pub(crate) fn doctor(global: &Global) -> Result<u8> {
     let closed = Store::restrict_permissions(&global.existing_store()?);
     let store = global.open_for_reading()?;
-    let status = store.status()?;
+    let mut status = store.status()?;
+    let remotes = remotes(&mut status);
     let mut found: Vec<Advice> = closed.into_iter().map(was_open).collect();
     let problems = [status.problems.clone(), store.lost_memories()?].concat();
     found.extend(problems.into_iter().map(|problem| Advice {
@@ -236,7 +245,7 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
     found.extend(signers(&store));
     found.extend(backups(&store, &status.path));
     found.extend(copy_left(&store, &status.path));
-    found.extend(remotes_behind(&status, (global.clock())())?);
+    found.extend(remotes_behind(&remotes, &status, (global.clock())()));
     found.extend(keys_inside(global, &status.path)?);
     if let Some(screen) = Screen::of(global) {
         let pairs = found.iter().flat_map(|advice| {
@@ -255,18 +264,17 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
 }
 
 /// Names each remote that has lacked events for long.
-fn remotes_behind(status: &Status, now: DateTime<Utc>) -> Result<Vec<Advice>> {
-    let is_behind = |remote: &Remote| {
+fn remotes_behind(remotes: &[Remote], status: &Status, now: DateTime<Utc>) -> Vec<Advice> {
+    let is_behind = |remote: &&Remote| {
         let seen = remote.seen.as_ref();
         seen.is_none_or(|seen| seen.events < status.events && now - seen.time > REMOTE_AGE_MAX)
     };
-    let remotes = remote::list(&status.path)?.into_iter();
-    let advice = |remote: Remote| Advice {
+    let advice = |remote: &Remote| Advice {
         id: "remote-behind",
-        what: format!("remote {}", remote_line(&remote, status.events)),
+        what: format!("remote {}", remote_line(remote, status.events)),
         fix: format!("run `agekeep push {}`, or have cron do it", remote.name),
     };
-    Ok(remotes.filter(is_behind).map(advice).collect())
+    remotes.iter().filter(is_behind).map(advice).collect()
 }
 
 /// Prints advice for a pipe or a program.
