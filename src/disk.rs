@@ -87,6 +87,11 @@ impl Lock {
     /// [`LOCK_WAIT_SECONDS_MAX`]. It locks the folder now at the path of `root`; if that is not
     /// `root`, [`Self::moved`] returns it.
     pub(crate) fn acquire(root: &Folder) -> Result<Self> {
+        Self::acquire_and(root, || ())
+    }
+
+    /// Does the same. If others hold the lock, `meanwhile` is called first.
+    pub(crate) fn acquire_and(root: &Folder, meanwhile: impl FnOnce()) -> Result<Self> {
         let (now, moved) = root.at_its_path().map_err(Error::io("open", root.path()))?;
         // A read-only store can still be read, and the kernel locks any open file.
         let opened = now.open_or_make(&Name::LOCK, 0o600).or_else(|refused| {
@@ -96,7 +101,7 @@ impl Lock {
             })
         });
         let file = match opened {
-            Ok(file) => Self::now_or_wait(file, &now.path_of(&Name::LOCK))?,
+            Ok(file) => Self::now_or_wait(file, &now.path_of(&Name::LOCK), meanwhile)?,
             // In a copy that nobody can write, the lock on the folder is enough: whoever makes the
             // lock file locks the folder too.
             Err((refused, true)) if is_for_reading_only(&refused) => {
@@ -115,7 +120,7 @@ impl Lock {
         let opened = folder.into_file().map_err(Error::io("open", &path))?;
         Ok(Self {
             _file: file,
-            _folder: Some(Self::now_or_wait(opened, &path)?),
+            _folder: Some(Self::now_or_wait(opened, &path, || ())?),
             moved,
         })
     }
@@ -133,10 +138,13 @@ impl Lock {
         matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }
 
-    fn now_or_wait(file: File, path: &Path) -> Result<File> {
+    fn now_or_wait(file: File, path: &Path, meanwhile: impl FnOnce()) -> Result<File> {
         match file.try_lock() {
             Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Self::wait(file, path),
+            Err(TryLockError::WouldBlock) => {
+                meanwhile();
+                Self::wait(file, path)
+            }
             Err(TryLockError::Error(source)) => Err(Error::io("lock", path)(source)),
         }
     }

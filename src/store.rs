@@ -49,7 +49,7 @@ use self::config::{StoreConfig, require_reader};
 use self::erase::unreadable::finish_pending_erasures;
 use self::journal_checkpoint::Packing;
 use self::keyring_location::check_keyring;
-use self::plan::{PrecomputedText, plan};
+use self::plan::{ComputedAhead, plan};
 use self::quota::plan_too_many;
 use self::recovery::replay::check_catalog;
 use self::recovery::{catch_up, refresh_for_commands};
@@ -311,8 +311,8 @@ impl Store {
     /// If the command cannot be recorded: [`Error::Io`], [`Error::Locked`], [`Error::NotASigner`],
     /// or damage found in history. Then it did not happen.
     pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
-        let lock = begin_commands(self)?;
-        let answer = execute_one(self, command, context, None);
+        let (lock, ahead) = begin_commands(self, Some((command, context)))?;
+        let answer = execute_one(self, command, context, ahead.as_ref());
         self.ledger.defers = false;
         // The catalog was checked before the command was recorded.
         drop(check_catalog(self));
@@ -444,7 +444,11 @@ impl Store {
 /// Takes the lock. If another folder is at the store's path now, the store continues in that one
 /// and keeps what it has seen.
 fn lock(ledger: &mut Ledger) -> Result<Lock> {
-    let mut lock = Lock::acquire(&ledger.root)?;
+    let lock = Lock::acquire(&ledger.root)?;
+    Ok(follow_root(ledger, lock))
+}
+
+fn follow_root(ledger: &mut Ledger, mut lock: Lock) -> Lock {
     if let Some(root) = lock.moved() {
         ledger.repository = Repository::open_lenient(&root, journal::find);
         ledger.journal.reopen_in(&root);
@@ -452,12 +456,21 @@ fn lock(ledger: &mut Ledger) -> Result<Lock> {
         ledger.timeline_file.reopen_in(&root);
         ledger.root = root;
     }
-    Ok(lock)
+    lock
 }
 
-/// Takes the lock and loads what other processes have done.
-fn begin_commands(store: &mut Store) -> Result<Lock> {
-    let lock = lock(&mut store.ledger)?;
+/// Takes the lock and loads what other processes have done. While others hold the lock, the first
+/// command is planned in the state as it is known.
+fn begin_commands(
+    store: &mut Store,
+    first: Option<(&Command, &Context)>,
+) -> Result<(Lock, Option<ComputedAhead>)> {
+    let mut ahead = None;
+    let root = store.ledger.root.clone();
+    let lock = Lock::acquire_and(&root, || {
+        ahead = first.map(|(command, context)| ComputedAhead::of_plan(store, command, context));
+    })?;
+    let lock = follow_root(&mut store.ledger, lock);
     // An agent's commands do not need the timeline in memory.
     store.state.timeline = None;
     refresh_for_commands(store)?;
@@ -467,20 +480,20 @@ fn begin_commands(store: &mut Store) -> Result<Lock> {
         .others_came
         .is_none_or(|then| then.elapsed() > TURNS_WITH_OTHERS);
     ledger.defers = std::mem::replace(&mut ledger.has_commanded, true) && is_alone;
-    Ok(lock)
+    Ok((lock, ahead))
 }
 
 fn execute_one(
     store: &mut Store,
     command: &Command,
     context: &Context,
-    precomputed: Option<&PrecomputedText>,
+    ahead: Option<&ComputedAhead>,
 ) -> Result<Answer> {
     at_one_time(store, |store| {
         check_role(store, command.name())?;
         let plan = match plan_too_many(store, context)? {
             Some(refused) => refused,
-            None => plan(store, command, context, precomputed)?,
+            None => plan(store, command, context, ahead)?,
         };
         commit(store, plan, command.name(), context)
     })

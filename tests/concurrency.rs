@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::{Home, feed, has_peer, json_lines, reply, stderr, stdout};
 use agekeep::crypto::keyfile;
@@ -346,6 +347,117 @@ fn two_open_stores_are_some_order_of_whole_commands() {
             },
         )
         .unwrap_or_else(|failure| panic!("seed {seed:?}: {failure}"));
+}
+
+/// Counts the processes and threads that wait for a lock on a file, as `/proc/locks` lists them.
+fn waiting_for(file: &std::fs::File) -> usize {
+    let inode = file.metadata().expect("a file").ino();
+    let locks = std::fs::read_to_string("/proc/locks").expect("Linux");
+    let waits = |line: &&str| line.contains("->") && line.contains(&format!(":{inode} "));
+    locks.lines().filter(waits).count()
+}
+
+/// Something that is done to a store.
+type Act = Box<dyn Fn(&mut Store) + Send>;
+
+#[test]
+fn a_command_that_waited_is_planned_in_the_state_that_it_finds() {
+    const WORD: &str = "heron-stands-still";
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let call = |call: Value| move |store: &mut Store| drop(answer(store, &call));
+    let first: [(Act, Value, &str); 7] = [
+        (
+            Box::new(call(
+                json!({"command": "str_replace", "path": "/memories/a",
+                "old_str": "one", "new_str": "two"}),
+            )),
+            json!({"command": "view", "path": "/memories/a"}),
+            "two",
+        ),
+        (
+            Box::new(call(
+                json!({"command": "str_replace", "path": "/memories/a",
+                "old_str": "one", "new_str": "two"}),
+            )),
+            json!({"command": "str_replace", "path": "/memories/a", "old_str": "one",
+                "new_str": "three"}),
+            "No replacement was performed",
+        ),
+        (
+            Box::new(call(json!({"command": "insert", "path": "/memories/a",
+                "insert_line": 0, "insert_text": "zero\n"}))),
+            json!({"command": "insert", "path": "/memories/a", "insert_line": 2,
+                "insert_text": "two\n"}),
+            "has been edited",
+        ),
+        (
+            Box::new(call(json!({"command": "delete", "path": "/memories/a"}))),
+            json!({"command": "view", "path": "/memories/a"}),
+            "does not exist",
+        ),
+        (
+            Box::new(call(json!({"command": "create", "path": "/memories/b",
+                "file_text": "first"}))),
+            json!({"command": "create", "path": "/memories/b", "file_text": "second"}),
+            "already exists",
+        ),
+        (
+            Box::new(call(json!({"command": "rename", "old_path": "/memories/a",
+                "new_path": "/memories/c"}))),
+            json!({"command": "create", "path": "/memories/a", "file_text": "again"}),
+            "File created successfully",
+        ),
+        (
+            Box::new(|store: &mut Store| {
+                let rule = "kind = \"bird\"\nwhat = \"Birds\"\nshape = \"heron-[a-z-]{5,20}\"\n\
+                    literals = [\"heron-\"]\nfound = [\"heron-stands\"]\n";
+                let text = format!("[[redaction.rules]]\n{rule}");
+                let policy = Policy::parse(&text).expect("a policy");
+                store
+                    .set_policy(&policy, &Context::default())
+                    .expect("the owner may");
+            }),
+            json!({"command": "create", "path": "/memories/d", "file_text": format!("a {WORD}")}),
+            "[REDACTED:bird]",
+        ),
+    ];
+    for (first, then, want) in first {
+        let home = Home::with_store();
+        let mut stores = [open(&home), open(&home)];
+        let begun = json!({"command": "create", "path": "/memories/a", "file_text": "one\n"});
+        answer(&mut stores[0], &begun);
+        answer(
+            &mut stores[1],
+            &json!({"command": "view", "path": "/memories/a"}),
+        );
+        let lock = std::fs::File::open(home.store().join("lock")).expect("there is one");
+        lock.lock().expect("it is free");
+        let [mut one, mut two] = stores;
+        let wait_for = |count| {
+            let begun = Instant::now();
+            while waiting_for(&lock) < count {
+                assert!(begun.elapsed() < PATIENCE, "nobody waits");
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let got = thread::scope(|scope| {
+            let first = scope.spawn(move || first(&mut one));
+            wait_for(1);
+            let second = scope.spawn(|| answer(&mut two, &then));
+            wait_for(2);
+            lock.unlock().expect("it is held");
+            first.join().expect("it is recorded");
+            second.join().expect("it is recorded")
+        });
+        let read = answer(
+            &mut open(&home),
+            &json!({"command": "memory_read", "path": "d"}),
+        );
+        let said = format!("{}{}", got["content"], read["content"]);
+        assert!(said.contains(want), "{then} → {got}, {read}");
+        assert!(!said.contains(WORD), "{said}");
+        check_history(&home);
+    }
 }
 
 fn succeed(output: &Output, what: &str) {

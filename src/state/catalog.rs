@@ -440,6 +440,12 @@ impl Catalog {
         self.rows.all()
     }
 
+    /// Returns the live memories that nobody accessed after a time, in no order. Others take neither
+    /// time nor memory to speak of.
+    pub(crate) fn accessed_by(&self, time: DateTime<Utc>) -> Vec<Memory> {
+        self.rows.accessed_by(time)
+    }
+
     /// Returns the number of live memories.
     pub(crate) fn len(&self) -> usize {
         usize::try_from(self.rows.count()).unwrap_or(usize::MAX)

@@ -23,7 +23,7 @@ use crate::state::catalog::{Catalog, Step};
 use crate::store::answer::Answer;
 use crate::store::journal_checkpoint::checkpoint_if_due;
 use crate::store::pin::SeenMoment;
-use crate::store::plan::{PrecomputedText, given_text};
+use crate::store::plan::{ComputedAhead, given_text, path_of_given};
 use crate::store::recovery::replay::{check_catalog, renew_catalog_file};
 use crate::store::timeline::follow_in_timeline;
 use crate::store::{Ledger, Store, begin_commands, execute_one, redactor};
@@ -101,8 +101,9 @@ fn execute_together(
     calls: &mut impl Iterator<Item = CommandCall>,
     answered: &mut impl FnMut(Result<Answer>),
 ) -> bool {
-    let lock = match begin_commands(store) {
-        Ok(lock) => lock,
+    let first = waiting.front();
+    let (lock, mut ahead) = match begin_commands(store, first.map(|call| (&call.0, &call.1))) {
+        Ok(begun) => begun,
         Err(error) => {
             waiting.pop_front();
             if let Error::Locked { .. } = error {
@@ -127,7 +128,7 @@ fn execute_together(
         if waiting.is_empty() {
             break false;
         }
-        if !execute_waiting(store, waiting, &mut answers) {
+        if !execute_waiting(store, waiting, ahead.take(), &mut answers) {
             break true;
         }
     };
@@ -154,10 +155,12 @@ fn execute_together(
 }
 
 /// Executes the calls that wait, in order, while other threads redact the texts of those behind.
-/// Returns false if no more may join them; then calls may be left.
+/// `of_first` was computed for the first call. Returns false if no more may join them; then calls
+/// may be left.
 fn execute_waiting(
     store: &mut Store,
     waiting: &mut VecDeque<CommandCall>,
+    of_first: Option<ComputedAhead>,
     answers: &mut Vec<Result<Answer>>,
 ) -> bool {
     let behind = waiting.iter().skip(1).map(|call| text_bytes(&call.0));
@@ -167,12 +170,17 @@ fn execute_waiting(
             .min(REDACTING_THREADS_MAX)
             .min(waiting.len() - 1),
     };
-    let (mut redactor_of_all, mut texts) = (None, Vec::new());
+    let mut ahead: Vec<ComputedAhead> = of_first.into_iter().collect();
+    let (mut shared_redactor, mut paths) = (None, Vec::new());
     if threads > 0 {
         // Without a redactor, each command gets the error.
-        redactor_of_all = redactor(store).ok().cloned();
-        let precomputed = |call: &CommandCall| PrecomputedText::of(&store.state, &call.0);
-        texts.extend(waiting.iter().map(precomputed));
+        shared_redactor = redactor(store).ok().cloned();
+        paths.extend(
+            waiting
+                .iter()
+                .map(|call| path_of_given(&store.state, &call.0)),
+        );
+        ahead.resize_with(waiting.len(), ComputedAhead::default);
     }
     let mut done = 0;
     let next = AtomicUsize::new(1);
@@ -180,9 +188,9 @@ fn execute_waiting(
     let redact = || -> Option<()> {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let (call, text) = calls.get(at).zip(texts.get(at))?;
-            if let Some(text) = text {
-                text.redact(redactor_of_all.as_ref()?, &call.0);
+            let (command, _) = calls.get(at)?;
+            if let Some(path) = &paths[at] {
+                ahead[at].redact_given(shared_redactor.as_ref()?, path, command);
             }
         }
     };
@@ -192,8 +200,7 @@ fn execute_waiting(
             drop(thread::Builder::new().spawn_scoped(scope, redact));
         }
         calls.iter().enumerate().all(|(at, (command, context))| {
-            let text = texts.get(at).and_then(Option::as_ref);
-            let answer = execute_one(store, command, context, text);
+            let answer = execute_one(store, command, context, ahead.get(at));
             let goes_on = answer.is_ok() && !store.ledger.batch.is_full();
             answers.push(answer);
             done += 1;

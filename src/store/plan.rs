@@ -144,42 +144,71 @@ struct PlanInput<'a> {
     base: Option<Digest>,
     /// The path as the caller wrote it, for answers.
     shown: &'a str,
-    precomputed: Option<&'a PrecomputedText>,
+    ahead: Option<&'a ComputedAhead>,
 }
 
-/// The text that a command gives, redacted before its turn comes, if a thread had time for it.
-pub(super) struct PrecomputedText {
+/// The costly parts of a command's plan, computed before its turn: by another thread, or while
+/// others hold the store's lock. The plan takes a part only if it is about the same input, and
+/// computes it anew otherwise.
+#[derive(Default)]
+pub(super) struct ComputedAhead {
+    redacted: OnceLock<RedactedAhead>,
+    /// A memory, and the text of its version.
+    opened: OnceLock<(Memory, Text)>,
+}
+
+/// A redacted text, and what it was made of.
+struct RedactedAhead {
+    redactor: Redactor,
     path: MemoryPath,
-    redacted: OnceLock<std::result::Result<Redacted, Withheld>>,
+    text: Text,
+    redacted: std::result::Result<Redacted, Withheld>,
 }
 
-impl PrecomputedText {
-    /// Returns `None` for a command whose text is not written as it was given, or not at all.
-    pub(super) fn of(state: &State, command: &Command) -> Option<Self> {
-        let fits = |text: &Text| text.len() <= state.config.policy.limits.memory_bytes;
-        given_text(command).filter(|text| fits(text))?;
-        let path = parse(state, &paths_of(command).0?).ok()?;
-        Some(Self {
-            path,
-            redacted: OnceLock::new(),
-        })
+impl ComputedAhead {
+    /// Computes what the plan of a command needs, in the state as it is known.
+    pub(super) fn of_plan(store: &mut Store, command: &Command, context: &Context) -> Self {
+        let ahead = Self::default();
+        // The plan itself is made again under the lock, where its faults count.
+        drop(draft(store, command, context.base_sha256, Some(&ahead)));
+        ahead
     }
 
-    /// Redacts the text of the command, unless another thread does or did.
-    pub(super) fn redact(&self, redactor: &Redactor, command: &Command) {
+    /// Redacts the text that a command gives for a path, unless another thread does or did.
+    pub(super) fn redact_given(&self, redactor: &Redactor, path: &MemoryPath, command: &Command) {
         if let Some(text) = given_text(command) {
-            self.redacted(redactor, text);
+            drop(self.redacted(redactor, path, text));
         }
     }
 
     fn redacted(
         &self,
         redactor: &Redactor,
+        path: &MemoryPath,
         text: &Text,
-    ) -> &std::result::Result<Redacted, Withheld> {
-        let redact = || redactor.redact(self.path.as_str(), text);
-        self.redacted.get_or_init(redact)
+    ) -> std::result::Result<Redacted, Withheld> {
+        let redact = || redactor.redact(path.as_str(), text);
+        let ahead = self.redacted.get_or_init(|| RedactedAhead {
+            redactor: redactor.clone(),
+            path: path.clone(),
+            text: text.clone(),
+            redacted: redact(),
+        });
+        let fits = ahead.redactor.is(redactor) && ahead.path == *path && ahead.text == *text;
+        if fits {
+            ahead.redacted.clone()
+        } else {
+            redact()
+        }
     }
+}
+
+/// Returns the path for which a command gives a text that is written as it is; `None` if it gives
+/// none, or one that is too long.
+pub(super) fn path_of_given(state: &State, command: &Command) -> Option<MemoryPath> {
+    let fits = |text: &Text| text.len() <= state.config.policy.limits.memory_bytes;
+    given_text(command).filter(|text| fits(text))?;
+    parse(state, &paths_of(command).0?).ok()
 }
 
 /// Returns the text that a command gives and that is written as it is.
@@ -191,14 +220,14 @@ pub(super) fn given_text(command: &Command) -> Option<&Text> {
     }
 }
 
-/// Plans a command. A refusal is a plan as well. `precomputed` is the text that this command gives, redacted before.
+/// Plans a command. A refusal is a plan as well.
 pub(super) fn plan(
     store: &mut Store,
     command: &Command,
     context: &Context,
-    precomputed: Option<&PrecomputedText>,
+    ahead: Option<&ComputedAhead>,
 ) -> Result<Plan> {
-    let drafted = draft(store, command, context.base_sha256, precomputed);
+    let drafted = draft(store, command, context.base_sha256, ahead);
     let with_room = drafted.and_then(|plan| match no_room_for(&store.state, &plan.steps) {
         Some(text) => refuse(Refusal::Limit, text),
         None => Ok(plan),
@@ -214,13 +243,9 @@ fn draft(
     store: &mut Store,
     command: &Command,
     base: Option<Digest>,
-    precomputed: Option<&PrecomputedText>,
+    ahead: Option<&ComputedAhead>,
 ) -> Drafted {
-    let call = |shown| PlanInput {
-        base,
-        shown,
-        precomputed,
-    };
+    let call = |shown| PlanInput { base, shown, ahead };
     match command {
         Command::View { path, range } => view(store, &call(path), *range),
         Command::Create { path, file_text } => create(store, &call(path), file_text),
@@ -329,11 +354,11 @@ fn redacted(
     path: &MemoryPath,
     shown: &str,
     text: &Text,
-    precomputed: Option<&PrecomputedText>,
+    ahead: Option<&ComputedAhead>,
 ) -> std::result::Result<Redacted, PlanFault> {
     let redactor = redactor(store)?;
-    let redacted = match precomputed.filter(|precomputed| precomputed.path == *path) {
-        Some(precomputed) => precomputed.redacted(redactor, text).clone(),
+    let redacted = match ahead {
+        Some(ahead) => ahead.redacted(redactor, path, text),
         None => redactor.redact(path.as_str(), text),
     };
     let withheld = match redacted {
@@ -376,13 +401,30 @@ fn no_secret_in(
     Ok(())
 }
 
+/// Returns the present text of a memory.
+fn text_now(ledger: &mut Ledger, memory: &Memory, call: &PlanInput<'_>) -> Result<Text> {
+    let Some(ahead) = call.ahead else {
+        return text_of(ledger, memory);
+    };
+    let is_same = |known: &Memory| {
+        (known.id, &known.path, known.version) == (memory.id, &memory.path, memory.version)
+            && (known.blob, known.sealed) == (memory.blob, memory.sealed)
+    };
+    if let Some((_, text)) = ahead.opened.get().filter(|(known, _)| is_same(known)) {
+        return Ok(text.clone());
+    }
+    let text = text_of(ledger, memory)?;
+    let _ = ahead.opened.set((memory.clone(), text.clone()));
+    Ok(text)
+}
+
 /// Returns the text of a memory, if it is still the caller's base.
 fn text_at_base(
     ledger: &mut Ledger,
     memory: &Memory,
     call: &PlanInput<'_>,
 ) -> std::result::Result<Text, PlanFault> {
-    let text = text_of(ledger, memory)?;
+    let text = text_now(ledger, memory, call)?;
     if let Some(base) = call.base {
         check_base(base, &text, call.shown)?;
     }

@@ -112,14 +112,11 @@ impl Store {
             self.count_events()?;
         }
         let (catalog, unexpired) = (&self.state.catalog, unexpired(&self.state));
-        let expired = catalog
-            .memories()
-            .filter_map(|memory| unexpired.expired(memory));
         let (mut count, mut oldest) = (0, None);
-        for (at, _) in expired {
+        unexpired.for_expired(|at| {
             count += 1;
             oldest = Some(oldest.map_or(at, |known: DateTime<Utc>| known.min(at)));
-        }
+        });
         Ok(Totals {
             events: catalog.events,
             memories: catalog.len() as u64,

@@ -318,11 +318,25 @@ impl UnexpiredView<'_> {
 
     /// Returns the number of unexpired memories.
     pub(super) fn len(&self) -> usize {
+        let mut expired = 0;
+        self.for_expired(|_| expired += 1);
+        self.catalog.len() - expired
+    }
+
+    /// Calls `see` with the time at which each expired memory expired.
+    pub(super) fn for_expired(&self, mut see: impl FnMut(DateTime<Utc>)) {
         if self.rules.is_empty() {
-            return self.catalog.len();
+            return;
         }
-        let all = self.catalog.memories();
-        all.filter(|memory| self.has(memory)).count()
+        let mut look = |memory: &Memory| {
+            if let Some((at, _)) = self.expired(memory) {
+                see(at);
+            }
+        };
+        match self.rules.accessed_if_expired(self.now) {
+            Some(time) => self.catalog.accessed_by(time).iter().for_each(look),
+            None => self.catalog.memories().for_each(&mut look),
+        }
     }
 
     /// Tells whether a memory has not expired.

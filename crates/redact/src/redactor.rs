@@ -211,6 +211,12 @@ impl Redactor {
         })))
     }
 
+    /// Tells whether this is the other redactor or a clone of it.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Returns a memory's text as it may be kept at `path`.
     ///
     /// # Errors

@@ -70,6 +70,24 @@ impl ExpirationRules {
         self.table.rules.is_empty() && self.table.unaccessed_for.is_never()
     }
 
+    /// Returns the time such that a memory accessed after it has not expired by `now`, whatever its
+    /// path; `None` if there is none, as expired rules name a date.
+    pub(crate) fn accessed_if_expired(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let rules = self.table.rules.iter().map(|rule| rule.when);
+        let whens = rules.chain([RuleWhen::UnaccessedFor(self.table.unaccessed_for)]);
+        let mut last = DateTime::<Utc>::MIN_UTC;
+        for when in whens {
+            match when {
+                RuleWhen::At(at) if at <= now => return None,
+                RuleWhen::At(_) | RuleWhen::UnaccessedFor(Lifetime::Never) => {}
+                RuleWhen::UnaccessedFor(Lifetime::For(window)) => {
+                    last = last.max(now.checked_sub_signed(window.delta()).unwrap_or(last));
+                }
+            }
+        }
+        Some(last)
+    }
+
     /// Tells whether anything may be erased.
     pub(crate) fn may_erase(&self) -> bool {
         let mut own = self.table.rules.iter().filter_map(|rule| rule.then);
@@ -262,6 +280,13 @@ mod tests {
             };
             prop_assert_eq!(ruling.expires.map(|(_, at)| at.timestamp_millis()), expires);
             let own = |pick: fn(&ExpirationRule) -> Option<Then>| rule.and_then(pick);
+            let rules = ExpirationRules::of(&table).expect("valid");
+            if let Some((_, at)) = ruling.expires {
+                for now in [at, at + chrono::TimeDelta::days(1)] {
+                    let by = rules.accessed_if_expired(now);
+                    prop_assert!(by.is_none_or(|by| accessed <= by), "{:?}", by);
+                }
+            }
             prop_assert_eq!(ruling.then, own(|rule| rule.then).unwrap_or(table.then));
             prop_assert_eq!(ruling.grace, rule.and_then(|rule| rule.grace).unwrap_or(table.grace));
         }

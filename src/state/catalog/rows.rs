@@ -8,14 +8,15 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use zeroize::Zeroizing;
 
 use crate::crypto::aead::Key;
 use crate::disk::{File, FileExt};
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, ObjectId};
 use crate::state::catalog::file::BLOCK_BYTES_MAX;
-use crate::state::catalog::row::{IdIndexRow, Row};
-use crate::state::catalog::tree::{LEAF_PREFIX_BYTES, Leaf, LeafTree, Names};
+use crate::state::catalog::row::{IdIndexRow, MemoryRow, Row};
+use crate::state::catalog::tree::{LEAF_PREFIX_BYTES, Leaf, LeafAddress, LeafTree, Names};
 use crate::state::catalog::{Catalog, Memory, key};
 
 #[derive(Default)]
@@ -131,6 +132,23 @@ impl MemoryOverlay {
     /// Returns all memories, in listing order.
     pub(super) fn all(&self) -> Range<'_> {
         self.range(Bound::Unbounded, Bound::Unbounded)
+    }
+
+    /// Returns the memories last accessed by a time, in no order.
+    pub(super) fn accessed_by(&self, time: DateTime<Utc>) -> Vec<Memory> {
+        let is_old = |memory: &&Memory| memory.accessed <= time;
+        let of_base = match &self.base {
+            None => Vec::new(),
+            Some(base) => match base.accessed_by(time) {
+                Some(memories) => memories,
+                None => return self.all().filter(is_old).cloned().collect(),
+            },
+        };
+        let mut old = of_base;
+        old.retain(|memory| !self.changed.contains_key(&memory.id));
+        let changed = self.changed.values().flatten();
+        old.extend(changed.filter(is_old).cloned());
+        old
     }
 
     /// Takes a memory out.
@@ -329,17 +347,35 @@ impl CatalogReader {
     pub(super) fn open<'a, R: Row>(&self, leaf: &'a Leaf<R>) -> Option<&'a [R]> {
         let rows = leaf.rows.get_or_init(|| {
             self.reading.leaves_open.update(|open| open + 1);
-            let place = leaf.place;
-            if place.length > BLOCK_BYTES_MAX {
-                return None;
-            }
-            let mut bytes = vec![0; place.length as usize];
-            self.file.read_exact_at(&mut bytes, place.offset).ok()?;
-            let sealed = bytes.get(LEAF_PREFIX_BYTES..)?;
-            let plain = self.key.open(&self.names.of_leaf(place.id), sealed)?;
-            R::decode(&plain)
+            R::decode(&self.decrypted(leaf.place)?)
         });
         rows.as_deref()
+    }
+
+    fn decrypted(&self, place: LeafAddress) -> Option<Zeroizing<Vec<u8>>> {
+        if place.length > BLOCK_BYTES_MAX {
+            return None;
+        }
+        let mut bytes = vec![0; place.length as usize];
+        self.file.read_exact_at(&mut bytes, place.offset).ok()?;
+        let sealed = bytes.get(LEAF_PREFIX_BYTES..)?;
+        self.key.open(&self.names.of_leaf(place.id), sealed)
+    }
+
+    /// Returns the memories last accessed by a time; `None` if a leaf does not open. No leaf stays
+    /// open for it.
+    fn accessed_by(&self, time: DateTime<Utc>) -> Option<Vec<Memory>> {
+        let mut old = Vec::new();
+        for leaf in self.by_path.leaves() {
+            match leaf.rows.get() {
+                Some(rows) => {
+                    let rows = rows.as_ref()?.iter();
+                    old.extend(rows.filter(|memory| memory.accessed <= time).cloned());
+                }
+                None => MemoryRow::accessed_by(&self.decrypted(leaf.place)?, time, &mut old)?,
+            }
+        }
+        Some(old)
     }
 
     /// Returns the rows rebuilt from history.

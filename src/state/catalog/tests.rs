@@ -21,7 +21,7 @@ use crate::state::catalog::file::CatalogFile;
 use crate::state::catalog::step::{
     AgentEvent, HoldStep, MemoryChangeStep, Step, from_snapshot, to_snapshot,
 };
-use crate::state::catalog::{Catalog, ConfigBlobs, Rebuild};
+use crate::state::catalog::{Catalog, ConfigBlobs, Memory, Rebuild};
 
 const STORE: StoreId = StoreId([7; 16]);
 const DECIDED: ConfigBlobs = ConfigBlobs {
@@ -119,6 +119,18 @@ impl Told {
         assert_eq!(catalog.len(), plain.len());
         assert_eq!(catalog.bytes(), plain.bytes());
         assert!(catalog.retains_as(&plain), "holds or marks");
+        // By their last access, before any leaf is opened and once all are.
+        let by_access = |catalog: &Catalog| {
+            for time in plain.memories().map(|memory| memory.accessed).take(8) {
+                let old = |memory: &&Memory| memory.accessed <= time;
+                let mut want: Vec<_> = plain.memories().filter(old).map(|m| m.id).collect();
+                let mut got: Vec<_> = catalog.accessed_by(time).iter().map(|m| m.id).collect();
+                want.sort_unstable();
+                got.sort_unstable();
+                assert!(got == want, "accessed by {time}");
+            }
+        };
+        by_access(catalog);
         // By id and path before anything else is opened, then in order.
         for memory in plain.memories() {
             assert!(catalog.memory(memory.id) == Some(memory), "by its id");
@@ -134,6 +146,7 @@ impl Told {
         let nobody = MemoryPath::from_canonical("/memories/nobody".into());
         assert!(catalog.at(&nobody).is_none() && catalog.memory(id_of(u64::MAX)).is_none());
         assert!(to_snapshot(catalog).expect("an event").to_vec() == state);
+        by_access(catalog);
     }
 }
 

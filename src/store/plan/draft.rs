@@ -15,7 +15,7 @@ use crate::store::plan::{
     Drafted, Plan, PlanFault, PlanInput, PlanTarget, PlannedChange, Subject, VALID_PATH,
     VersionWrite, already, asked, check_base, does_not_exist, evict_expired_checked, moved_on,
     needs_file, no_secret_in, not_below_a_file, noted, path_named, place, read_plan, redacted,
-    refuse, refuse_path, relative_path, text_at_base, touch, write_plan,
+    refuse, refuse_path, relative_path, text_at_base, text_now, touch, write_plan,
 };
 use crate::store::sweep::unexpired;
 use crate::store::versions::{text_before, text_of};
@@ -83,7 +83,7 @@ fn is_done(
         return Ok(false);
     };
     let text = text.text();
-    let now = text_of(ledger, memory)?;
+    let now = text_now(ledger, memory, call)?;
     if now != *text {
         check_base(base, &now, call.shown)?;
     }
@@ -125,7 +125,7 @@ fn keepable(
     text: &Text,
 ) -> std::result::Result<Redacted, PlanFault> {
     within_size(&store.state, call.shown, text)?;
-    let redacted = redacted(store, path, call.shown, text, call.precomputed)?;
+    let redacted = redacted(store, path, call.shown, text, call.ahead)?;
     within_size(&store.state, call.shown, redacted.text())?;
     Ok(redacted)
 }
@@ -155,7 +155,7 @@ pub(super) fn str_replace(
     let answer = |text: &Redacted, line| {
         edit::snippet(EDITED, text.text().as_str(), text.line_now(line), max)
     };
-    let text = text_of(&mut store.ledger, &memory)?;
+    let text = text_now(&mut store.ledger, &memory, call)?;
     if let Some(base) = call.base
         && Digest::of(text.as_str().as_bytes()) != base
     {
@@ -184,7 +184,7 @@ pub(super) fn insert(store: &mut Store, call: &PlanInput<'_>, line: i64, insert:
     )?;
     let done = format!("The file {} has been edited.", call.shown);
     let edit = |text: &str| edit::insert(text, line, insert.as_str());
-    let text = text_of(&mut store.ledger, &memory)?;
+    let text = text_now(&mut store.ledger, &memory, call)?;
     if let Some(base) = call.base
         && Digest::of(text.as_str().as_bytes()) != base
     {
@@ -288,7 +288,8 @@ pub(super) fn delete(store: &mut Store, call: &PlanInput<'_>) -> Drafted {
     let place = PlanTarget::At(place(&store.state, &path));
     if let Some(memory) = unexpired(&store.state).at(&path).cloned() {
         if let Some(base) = call.base {
-            check_base(base, &text_of(&mut store.ledger, &memory)?, call.shown)?;
+            let text = text_now(&mut store.ledger, &memory, call)?;
+            check_base(base, &text, call.shown)?;
         }
         no_hold_on(&store.state, &memory)?;
         let step = PlannedChange::Touch(touch(&memory, Change::Remove));
@@ -343,7 +344,7 @@ pub(super) fn rename(store: &mut Store, call: &PlanInput<'_>, shown_to: &str) ->
     let source = unexpired(&store.state).at(&from).cloned();
     let taken = unexpired(&store.state).at(&to).cloned();
     if let (Some(base), None, Some(there)) = (call.base, &source, &taken) {
-        let text = text_of(&mut store.ledger, there)?;
+        let text = text_now(&mut store.ledger, there, call)?;
         check_base(base, &text, shown_to)?;
         return Ok(Plan {
             path: Some(PlanTarget::At(asked(store, &from)?)),
