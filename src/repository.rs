@@ -69,9 +69,9 @@ pub(crate) struct Repository {
     objects: OnceCell<Folder>,
     /// The packs as last listed.
     packs: RefCell<Option<Packs>>,
-    /// The last large commit that was read, such as one that re-encrypted every memory: opening a
-    /// store reads the newest commit several times.
-    large: RefCell<Option<(ObjectId, Vec<u8>)>>,
+    /// The last commit and the last tree that were read: a command looks at the newest ones several
+    /// times.
+    last: RefCell<[Option<KnownObject>; 2]>,
     /// The loose object reader, created on first use.
     reader: RefCell<Option<Reader>>,
     /// Objects waiting to be written, in order of arrival.
@@ -80,11 +80,11 @@ pub(crate) struct Repository {
     deferred: Deferred,
 }
 
+/// An object that was read: its name and its bytes.
+type KnownObject = (ObjectId, Vec<u8>);
+
 /// Looks up an object by its name among the recent ones in the journal of the store in a folder.
 pub(crate) type JournalLookup = fn(&Folder, ObjectId) -> Result<Option<Object>>;
-
-/// Smallest commit that is cached, in bytes.
-const LARGE_BYTES: usize = 64 * 1024;
 
 /// The result of a strict read, which repairs nothing and takes nothing from elsewhere.
 pub(crate) enum StrictRead {
@@ -173,7 +173,7 @@ impl Repository {
             recent,
             objects: OnceCell::new(),
             packs: RefCell::new(None),
-            large: RefCell::new(None),
+            last: RefCell::default(),
             reader: RefCell::new(None),
             held: RefCell::default(),
             deferred: Deferred::default(),
@@ -388,19 +388,7 @@ impl Repository {
 
     /// Reads a commit, parsed and as raw bytes.
     pub(crate) fn commit(&self, id: ObjectId) -> Result<(Commit, Vec<u8>)> {
-        let known = match &*self.large.borrow() {
-            Some((known, bytes)) if *known == id => Some(bytes.clone()),
-            _ => None,
-        };
-        let bytes = if let Some(bytes) = known {
-            bytes
-        } else {
-            let bytes = self.read(id, ObjectKind::Commit)?;
-            if bytes.len() > LARGE_BYTES {
-                self.large.replace(Some((id, bytes.clone())));
-            }
-            bytes
-        };
+        let bytes = self.read(id, ObjectKind::Commit)?;
         match object::parse_commit(&bytes) {
             Some(commit) => Ok((commit, bytes)),
             None => Err(Error::damaged(
@@ -416,10 +404,24 @@ impl Repository {
     }
 
     fn read(&self, id: ObjectId, kind: ObjectKind) -> Result<Vec<u8>> {
+        let slot = match kind {
+            ObjectKind::Commit => Some(0),
+            ObjectKind::Tree => Some(1),
+            ObjectKind::Blob => None,
+        };
+        if let Some(slot) = slot
+            && let Some((known, bytes)) = &self.last.borrow()[slot]
+            && *known == id
+        {
+            return Ok(bytes.clone());
+        }
         let (found, bytes) = self.read_any(id)?;
         if found != kind {
             let why = format!("it is a {}, not a {}", found.name(), kind.name());
             return Err(Error::damaged(format!("object {id}"), why));
+        }
+        if let Some(slot) = slot {
+            self.last.borrow_mut()[slot] = Some((id, bytes.clone()));
         }
         Ok(bytes)
     }

@@ -388,7 +388,7 @@ fn a_command_that_waited_is_planned_in_the_state_that_it_finds() {
                 "insert_line": 0, "insert_text": "zero\n"}))),
             json!({"command": "insert", "path": "/memories/a", "insert_line": 2,
                 "insert_text": "two\n"}),
-            "has been edited",
+            "zero\\none\\ntwo",
         ),
         (
             Box::new(call(json!({"command": "delete", "path": "/memories/a"}))),
