@@ -449,12 +449,12 @@ fn a_command_that_waited_is_planned_in_the_state_that_it_finds() {
             first.join().expect("it is recorded");
             second.join().expect("it is recorded")
         });
-        let read = answer(
-            &mut open(&home),
-            &json!({"command": "memory_read", "path": "d"}),
-        );
-        let said = format!("{}{}", got["content"], read["content"]);
-        assert!(said.contains(want), "{then} → {got}, {read}");
+        let read = ["a", "d"].map(|path| {
+            let read = json!({"command": "memory_read", "path": path});
+            answer(&mut open(&home), &read)["content"].clone()
+        });
+        let said = format!("{}{}{}", got["content"], read[0], read[1]);
+        assert!(said.contains(want), "{then} → {said}");
         assert!(!said.contains(WORD), "{said}");
         check_history(&home);
     }
