@@ -161,18 +161,12 @@ impl<'a> MemoryRow<'a> {
         }
     }
 
-    /// Adds the memories of a leaf that were last accessed by a time.
-    pub(super) fn accessed_by(
-        plain: &'a [u8],
-        time: DateTime<Utc>,
-        old: &mut Vec<Memory>,
-    ) -> Option<()> {
-        let rows: Vec<Self> = postcard::from_bytes(plain).ok()?;
+    /// Returns the memories of a leaf that were last accessed by a time.
+    pub(super) fn accessed_by(plain: &[u8], time: DateTime<Utc>) -> Option<Vec<Memory>> {
+        let rows: Vec<MemoryRow> = postcard::from_bytes(plain).ok()?;
         let time = time.timestamp_millis();
-        for row in rows.into_iter().filter(|row| row.accessed <= time) {
-            old.push(row.restore()?);
-        }
-        Some(())
+        let old = rows.into_iter().filter(|row| row.accessed <= time);
+        old.map(MemoryRow::restore).collect()
     }
 
     pub(super) fn restore(self) -> Option<Memory> {

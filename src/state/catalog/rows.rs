@@ -10,6 +10,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use zeroize::Zeroizing;
 
+use crate::background::on_every_core;
 use crate::crypto::aead::Key;
 use crate::disk::{File, FileExt};
 use crate::error::{Error, Result};
@@ -265,6 +266,9 @@ pub(crate) type Rebuild = Arc<dyn Fn(ObjectId) -> Result<Catalog> + Send + Sync>
 /// The most leaves kept open from one command to the next: some megabytes.
 const LEAVES_OPEN_MAX: usize = 256;
 
+/// The leaves for each thread that reads many at once.
+const LEAVES_EACH: usize = 64;
+
 /// The state at the last root of a catalog file.
 pub(super) struct CatalogReader {
     pub(super) file: Arc<File>,
@@ -291,6 +295,22 @@ pub(super) struct ReadState {
 
 /// A leaf does not open.
 struct CorruptLeaf;
+
+/// Reads and decrypts a leaf.
+fn decrypted(
+    file: &File,
+    names: &Names,
+    key: &Key,
+    place: LeafAddress,
+) -> Option<Zeroizing<Vec<u8>>> {
+    if place.length > BLOCK_BYTES_MAX {
+        return None;
+    }
+    let mut bytes = vec![0; place.length as usize];
+    file.read_exact_at(&mut bytes, place.offset).ok()?;
+    let sealed = bytes.get(LEAF_PREFIX_BYTES..)?;
+    key.open(&names.of_leaf(place.id), sealed)
+}
 
 impl CatalogReader {
     pub(super) fn get(&self, id: MemoryId) -> Option<&Memory> {
@@ -347,34 +367,35 @@ impl CatalogReader {
     pub(super) fn open<'a, R: Row>(&self, leaf: &'a Leaf<R>) -> Option<&'a [R]> {
         let rows = leaf.rows.get_or_init(|| {
             self.reading.leaves_open.update(|open| open + 1);
-            R::decode(&self.decrypted(leaf.place)?)
+            R::decode(&decrypted(&self.file, &self.names, &self.key, leaf.place)?)
         });
         rows.as_deref()
-    }
-
-    fn decrypted(&self, place: LeafAddress) -> Option<Zeroizing<Vec<u8>>> {
-        if place.length > BLOCK_BYTES_MAX {
-            return None;
-        }
-        let mut bytes = vec![0; place.length as usize];
-        self.file.read_exact_at(&mut bytes, place.offset).ok()?;
-        let sealed = bytes.get(LEAF_PREFIX_BYTES..)?;
-        self.key.open(&self.names.of_leaf(place.id), sealed)
     }
 
     /// Returns the memories last accessed by a time; `None` if a leaf does not open. No leaf stays
     /// open for it.
     fn accessed_by(&self, time: DateTime<Utc>) -> Option<Vec<Memory>> {
-        let mut old = Vec::new();
+        let (mut old, mut closed) = (Vec::new(), Vec::new());
         for leaf in self.by_path.leaves() {
             match leaf.rows.get() {
                 Some(rows) => {
                     let rows = rows.as_ref()?.iter();
                     old.extend(rows.filter(|memory| memory.accessed <= time).cloned());
                 }
-                None => MemoryRow::accessed_by(&self.decrypted(leaf.place)?, time, &mut old)?,
+                None => closed.push(leaf.place),
             }
         }
+        let (file, names, key) = (&*self.file, &self.names, &self.key);
+        let read = on_every_core(
+            &closed,
+            LEAVES_EACH,
+            || Ok(()),
+            |(), place| {
+                let plain = decrypted(file, names, key, *place).ok_or(CorruptLeaf)?;
+                MemoryRow::accessed_by(&plain, time).ok_or(CorruptLeaf)
+            },
+        );
+        old.extend(read.ok()?.into_iter().flatten());
         Some(old)
     }
 
