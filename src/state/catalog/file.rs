@@ -296,7 +296,6 @@ impl CatalogFile {
             kept,
             offset,
             buffer: Vec::new(),
-            to_copy: 0..0,
             leaf_bytes: 0,
         };
         let (by_path, by_id) = write_leaves(catalog, &mut writer)?;

@@ -3,7 +3,6 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -244,8 +243,6 @@ pub(super) struct LeafWriter<'a> {
     /// The offset at which the buffer is written.
     pub(super) offset: u64,
     pub(super) buffer: Vec<u8>,
-    /// The part of the other file that is copied behind the buffer next.
-    pub(super) to_copy: Range<u64>,
     /// Bytes of all leaves written or kept.
     pub(super) leaf_bytes: u64,
 }
@@ -253,7 +250,7 @@ pub(super) struct LeafWriter<'a> {
 impl LeafWriter<'_> {
     /// Returns the offset of the next block.
     pub(super) fn end(&self) -> u64 {
-        self.offset + self.buffer.len() as u64 + (self.to_copy.end - self.to_copy.start)
+        self.offset + self.buffer.len() as u64
     }
 
     pub(super) fn put_leaf(&mut self, plain: &[u8]) -> Option<LeafAddress> {
@@ -271,35 +268,12 @@ impl LeafWriter<'_> {
                 Some(leaf)
             }
             ReusedLeaves::In(_) if leaf.length > BLOCK_BYTES_MAX => None,
-            ReusedLeaves::In(_) => {
-                // Most leaves lie one behind the other, and are read together.
-                let length = self.to_copy.end - self.to_copy.start;
-                if self.to_copy.end != leaf.offset || length >= BUFFER_BYTES as u64 {
-                    self.copy()?;
-                    self.to_copy = leaf.offset..leaf.offset;
-                }
-                let offset = self.end();
-                self.to_copy.end = self.to_copy.end.checked_add(leaf.length.into())?;
-                self.leaf_bytes += u64::from(leaf.length);
-                Some(LeafAddress { offset, ..leaf })
+            ReusedLeaves::In(file) => {
+                let mut bytes = vec![0; leaf.length as usize];
+                file.read_exact_at(&mut bytes, leaf.offset).ok()?;
+                self.place(leaf.id, &bytes)
             }
         }
-    }
-
-    /// Reads what is to be copied into the buffer.
-    fn copy(&mut self) -> Option<()> {
-        let length = usize::try_from(self.to_copy.end - self.to_copy.start).ok()?;
-        if let (ReusedLeaves::In(file), 1..) = (self.kept, length) {
-            let start = self.buffer.len();
-            self.buffer.resize(start + length, 0);
-            file.read_exact_at(&mut self.buffer[start..], self.to_copy.start)
-                .ok()?;
-            self.to_copy = 0..0;
-            if self.buffer.len() >= BUFFER_BYTES {
-                self.write_buffer()?;
-            }
-        }
-        Some(())
     }
 
     fn place(&mut self, id: [u8; 8], bytes: &[u8]) -> Option<LeafAddress> {
@@ -314,22 +288,16 @@ impl LeafWriter<'_> {
     }
 
     pub(super) fn put(&mut self, bytes: &[u8]) -> Option<()> {
-        self.copy()?;
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() >= BUFFER_BYTES {
-            self.write_buffer()?;
+            self.flush()?;
         }
         Some(())
     }
 
     pub(super) fn flush(&mut self) -> Option<()> {
-        self.copy()?;
-        self.write_buffer()
-    }
-
-    fn write_buffer(&mut self) -> Option<()> {
         self.file.write_all_at(&self.buffer, self.offset).ok()?;
-        self.offset += self.buffer.len() as u64;
+        self.offset = self.end();
         self.buffer.clear();
         Some(())
     }
