@@ -483,8 +483,6 @@ fn a_killed_process_leaves_the_rest_to_the_next_one() {
     assert!(verified.status.success(), "{}", stdout(&verified));
 }
 
-/// One is stopped with objects that wait; another puts them in place, goes on, and is killed with some
-/// of its own. The first has to notice that what it has is no longer all there is.
 /// Whether every thread of a process is stopped (proc(5), the state in `stat`).
 fn is_stopped(child: &Child) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it lives");
@@ -495,6 +493,8 @@ fn is_stopped(child: &Child) -> bool {
     })
 }
 
+/// One is stopped with objects that wait; another puts them in place, goes on, and is killed with some
+/// of its own. The first has to notice that what it has is no longer all there is.
 #[test]
 fn what_waits_here_is_not_taken_for_what_another_left() {
     let home = Home::with_store();

@@ -102,8 +102,8 @@ pub struct Totals {
 }
 
 impl Store {
-    /// Returns the totals of the store. No file is read for them unless something was recorded, and
-    /// nothing is recorded.
+    /// Returns the totals of the store. Nothing is recorded. Where memories can expire, this reads
+    /// from the catalog's file when each was last accessed.
     ///
     /// # Errors
     /// Any error of checking what others recorded meanwhile.

@@ -70,8 +70,8 @@ impl ExpirationRules {
         self.table.rules.is_empty() && self.table.unaccessed_for.is_never()
     }
 
-    /// Returns the time such that a memory accessed after it has not expired by `now`, whatever its
-    /// path; `None` if there is none, as expired rules name a date.
+    /// Returns a time: no memory that was accessed after it has expired by `now`, whatever its path.
+    /// `None` if a rule names a date that has come, because then the last access does not tell.
     pub(crate) fn accessed_if_expired(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let rules = self.table.rules.iter().map(|rule| rule.when);
         let whens = rules.chain([RuleWhen::UnaccessedFor(self.table.unaccessed_for)]);
