@@ -386,9 +386,9 @@ fn a_command_that_waited_is_planned_in_the_state_that_it_finds() {
         (
             Box::new(call(json!({"command": "insert", "path": "/memories/a",
                 "insert_line": 0, "insert_text": "zero\n"}))),
-            json!({"command": "insert", "path": "/memories/a", "insert_line": 2,
+            json!({"command": "insert", "path": "/memories/a", "insert_line": 1,
                 "insert_text": "two\n"}),
-            "zero\\none\\ntwo",
+            "zero\\ntwo\\none",
         ),
         (
             Box::new(call(json!({"command": "delete", "path": "/memories/a"}))),
