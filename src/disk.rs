@@ -87,11 +87,11 @@ impl Lock {
     /// [`LOCK_WAIT_SECONDS_MAX`]. It locks the folder now at the path of `root`; if that is not
     /// `root`, [`Self::moved`] returns it.
     pub(crate) fn acquire(root: &Folder) -> Result<Self> {
-        Self::acquire_and(root, || ())
+        Self::acquire_with(root, || ())
     }
 
-    /// Does the same. If others hold the lock, `meanwhile` is called first.
-    pub(crate) fn acquire_and(root: &Folder, meanwhile: impl FnOnce()) -> Result<Self> {
+    /// Does the same. If it has to wait, it first calls `before_waiting`.
+    pub(crate) fn acquire_with(root: &Folder, before_waiting: impl FnOnce()) -> Result<Self> {
         let (now, moved) = root.at_its_path().map_err(Error::io("open", root.path()))?;
         // A read-only store can still be read, and the kernel locks any open file.
         let opened = now.open_or_make(&Name::LOCK, 0o600).or_else(|refused| {
@@ -101,7 +101,7 @@ impl Lock {
             })
         });
         let file = match opened {
-            Ok(file) => Self::now_or_wait(file, &now.path_of(&Name::LOCK), meanwhile)?,
+            Ok(file) => Self::now_or_wait(file, &now.path_of(&Name::LOCK), before_waiting)?,
             // In a copy that nobody can write, the lock on the folder is enough: whoever makes the
             // lock file locks the folder too.
             Err((refused, true)) if is_for_reading_only(&refused) => {
@@ -138,11 +138,11 @@ impl Lock {
         matches!(tried, Ok(Err(TryLockError::WouldBlock)))
     }
 
-    fn now_or_wait(file: File, path: &Path, meanwhile: impl FnOnce()) -> Result<File> {
+    fn now_or_wait(file: File, path: &Path, before_waiting: impl FnOnce()) -> Result<File> {
         match file.try_lock() {
             Ok(()) => Ok(file),
             Err(TryLockError::WouldBlock) => {
-                meanwhile();
+                before_waiting();
                 Self::wait(file, path)
             }
             Err(TryLockError::Error(source)) => Err(Error::io("lock", path)(source)),

@@ -311,7 +311,7 @@ impl Store {
     /// If the command cannot be recorded: [`Error::Io`], [`Error::Locked`], [`Error::NotASigner`],
     /// or damage found in history. Then it did not happen.
     pub fn execute(&mut self, command: &Command, context: &Context) -> Result<Answer> {
-        let (lock, ahead) = begin_commands(self, Some((command, context)))?;
+        let (lock, ahead) = begin_commands(self, command, context)?;
         let answer = execute_one(self, command, context, ahead.as_ref());
         self.ledger.defers = false;
         // The catalog was checked before the command was recorded.
@@ -463,12 +463,13 @@ fn follow_root(ledger: &mut Ledger, mut lock: Lock) -> Lock {
 /// command is planned in the state as it is known.
 fn begin_commands(
     store: &mut Store,
-    first: Option<(&Command, &Context)>,
+    command: &Command,
+    context: &Context,
 ) -> Result<(Lock, Option<ComputedAhead>)> {
     let mut ahead = None;
     let root = store.ledger.root.clone();
-    let lock = Lock::acquire_and(&root, || {
-        ahead = first.map(|(command, context)| ComputedAhead::of_plan(store, command, context));
+    let lock = Lock::acquire_with(&root, || {
+        ahead = Some(ComputedAhead::of_plan(store, command, context));
     })?;
     let lock = follow_root(&mut store.ledger, lock);
     // An agent's commands do not need the timeline in memory.

@@ -101,8 +101,10 @@ fn execute_together(
     calls: &mut impl Iterator<Item = CommandCall>,
     answered: &mut impl FnMut(Result<Answer>),
 ) -> bool {
-    let first = waiting.front();
-    let (lock, mut ahead) = match begin_commands(store, first.map(|call| (&call.0, &call.1))) {
+    let Some((command, context)) = waiting.front() else {
+        return false;
+    };
+    let (lock, mut ahead) = match begin_commands(store, command, context) {
         Ok(begun) => begun,
         Err(error) => {
             waiting.pop_front();

@@ -153,8 +153,8 @@ struct PlanInput<'a> {
 #[derive(Default)]
 pub(super) struct ComputedAhead {
     redacted: OnceLock<RedactedAhead>,
-    /// A memory, and the text of its version.
-    opened: OnceLock<(Memory, Text)>,
+    /// A memory, and the text of its version; `None` if only texts that are given are redacted.
+    opened: Option<OnceLock<(Memory, Text)>>,
 }
 
 /// A redacted text, and what it was made of.
@@ -168,7 +168,10 @@ struct RedactedAhead {
 impl ComputedAhead {
     /// Computes what the plan of a command needs, in the state as it is known.
     pub(super) fn of_plan(store: &mut Store, command: &Command, context: &Context) -> Self {
-        let ahead = Self::default();
+        let ahead = Self {
+            opened: Some(OnceLock::new()),
+            ..Self::default()
+        };
         // The plan itself is made again under the lock, where its faults count.
         drop(draft(store, command, context.base_sha256, Some(&ahead)));
         ahead
@@ -403,18 +406,18 @@ fn no_secret_in(
 
 /// Returns the present text of a memory.
 fn text_now(ledger: &mut Ledger, memory: &Memory, call: &PlanInput<'_>) -> Result<Text> {
-    let Some(ahead) = call.ahead else {
+    let Some(opened) = call.ahead.and_then(|ahead| ahead.opened.as_ref()) else {
         return text_of(ledger, memory);
     };
     let is_same = |known: &Memory| {
         (known.id, &known.path, known.version) == (memory.id, &memory.path, memory.version)
             && (known.blob, known.sealed) == (memory.blob, memory.sealed)
     };
-    if let Some((_, text)) = ahead.opened.get().filter(|(known, _)| is_same(known)) {
+    if let Some((_, text)) = opened.get().filter(|(known, _)| is_same(known)) {
         return Ok(text.clone());
     }
     let text = text_of(ledger, memory)?;
-    let _ = ahead.opened.set((memory.clone(), text.clone()));
+    let _ = opened.set((memory.clone(), text.clone()));
     Ok(text)
 }
 

@@ -328,14 +328,14 @@ impl UnexpiredView<'_> {
         if self.rules.is_empty() {
             return;
         }
-        let mut look = |memory: &Memory| {
+        let look = |memory: &Memory| {
             if let Some((at, _)) = self.expired(memory) {
                 see(at);
             }
         };
         match self.rules.accessed_if_expired(self.now) {
             Some(time) => self.catalog.accessed_by(time).iter().for_each(look),
-            None => self.catalog.memories().for_each(&mut look),
+            None => self.catalog.memories().for_each(look),
         }
     }
 
