@@ -86,6 +86,7 @@ fn main() {
     home.ok(&home.agekeep("store", &["keys", "backup", home.at("newer")]));
     let pull = home.time(&home.agekeep("second", &["pull", "--keys", home.at("newer")]));
     println!("{:<28} {:>8.2} s", "the same, with keys", seconds(pull));
+    home.machines(2 * events);
 }
 
 fn compare(what: &str, own: Duration, stock: Duration) {
@@ -148,6 +149,58 @@ impl Home {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{:?}: {said}", again.get_args());
         took
+    }
+
+    /// A second machine, which gets its keys by mail, and an erasure that reaches it.
+    fn machines(&self, events: usize) {
+        let own = [
+            "--identity",
+            self.at("ci.txt"),
+            "--signing-key",
+            self.at("ci.key"),
+        ];
+        let ci = |args: &[&str]| self.agekeep("ci", &[args, &own].concat());
+        let sync = |what: &str| {
+            let first = self.time(&self.agekeep("store", &["sync", "ours0.git"]));
+            let second = self.time(&ci(&["sync"]));
+            let both = seconds(first + second);
+            println!(
+                "{what:<28} {both:>8.3} s, {:.3} of it there",
+                seconds(second)
+            );
+        };
+        let (host, place) = (self.at("ours0.git"), self.at("ci"));
+        self.ok(&self.agekeep("store", &["push", "ours0.git"]));
+        let cloned = ci(&["clone", host, place, "--name", "ci"])
+            .current_dir(&self.0)
+            .output();
+        let said = String::from_utf8(cloned.unwrap().stdout).unwrap();
+        let code = said
+            .split("--code ")
+            .nth(1)
+            .unwrap()
+            .split('`')
+            .next()
+            .unwrap();
+        let add = [
+            "replicas",
+            "add",
+            "ci",
+            "--remote",
+            "ours0.git",
+            "--code",
+            code,
+        ];
+        self.ok(&self.agekeep("store", &add));
+        sync("a new machine's keys");
+        sync("sync, nothing new");
+        self.fill(events..events + 1);
+        sync("one event to it");
+        self.fill(events + 1..events + 1 + events / 2);
+        sync(&format!("{} events to it", events / 2));
+        let erase = ["erase", "/memories", "--yes", "--reason", "a figure"];
+        self.ok(&self.agekeep("store", &erase));
+        sync("an erasure of all memories");
     }
 
     /// Carries out calls: a third of them reads, as in `benches/history.rs`.

@@ -3,6 +3,7 @@
 mod faults;
 mod hints;
 pub(crate) mod refused;
+mod remote_fault;
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -10,10 +11,9 @@ use std::{fmt, io};
 use crate::id::StoreId;
 
 pub(crate) use self::faults::not_allowed;
-pub use self::faults::{
-    ExportFault, KeyFault, MembershipFault, RemoteFault, RetentionFault, SigningFault,
-};
+pub use self::faults::{ExportFault, KeyFault, MembershipFault, RetentionFault, SigningFault};
 pub(crate) use self::refused::Refused;
+pub use self::remote_fault::RemoteFault;
 pub use crate::redact::similar::nearest;
 
 /// A failure of the store itself, as opposed to a command that the memory tool refuses.

@@ -19,6 +19,7 @@ pub use crate::journal::fuzzing::journal;
 pub use crate::jsonl::fuzzing::wire;
 pub use crate::keyring::backup::fuzz as backup;
 pub use crate::keyring::fuzzing::table;
+pub use crate::remote::fuzz_card as card;
 pub use crate::repository::fuzzing::{loose, object, pack};
 pub use crate::state::catalog::fuzzing::catalog;
 pub use crate::version::fuzzing::version;
@@ -169,6 +170,7 @@ mod tests {
                 let text = String::from_utf8_lossy(&bytes);
                 match target.as_str() {
                     "backup" => backup(&bytes),
+                    "card" => card(&bytes),
                     "catalog" => catalog(folder.path(), &bytes),
                     "journal" => journal(folder.path(), &bytes),
                     "loose" => loose(&bytes),

@@ -1,38 +1,53 @@
 //! Copies of a store elsewhere: what this machine sends to a git host, and what it takes from one.
 //!
 //! ```text
-//! push    the store's commits, as they are, to a host that only takes what goes on from its own
-//! pull    fetch → place the packs → verify → move the end of history: nothing is believed before
-//! clone   the same into a new folder
-//! local   the remotes and their URLs, in a file that no copy gets
-//! git     the git program, in a repository of its own for each transfer
+//! push      the store's commits, as they are, to a host that only takes what goes on from its own
+//! pull      fetch → place the packs → verify → move the end of history: nothing is believed before
+//! clone     the same into a new folder
+//! sync      both, and what machines tell each other: how far they are, and keys for each other
+//! replicas  the machines that have a copy, letting one in, and leaving
+//! card      what a machine says of itself, signed, at the host
+//! look      the refs and cards that a host has, and how far they are believed
+//! local     the remotes and their URLs, and cards that were seen, in a file that no copy gets
+//! git       the git program, in a repository of its own for each transfer
 //! ```
 //!
-//! A host gets ciphertext, signatures and what is in the clear anyway (docs/format.md, section 13),
-//! and never a key. What it serves is believed as far as `verify` believes it.
+//! A host gets ciphertext, signatures and what is in the clear anyway (docs/format.md, sections 13 and
+//! 14). Keys pass through it only encrypted to a machine that destroys what decrypts them. What it
+//! serves is believed as far as `verify` believes it.
 
+mod card;
 mod git;
 mod local;
+mod look;
+mod replicas;
+mod sync;
 
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
+use zeroize::Zeroizing;
 
 use self::git::{Host, TransferRepository};
 use self::local::{LocalFile, given_url};
-use crate::crypto::seal::Identity;
+use crate::crypto::recipients::Role;
+use crate::crypto::seal::{Identity, Recipient};
 use crate::disk::{Folder, Name, NewFolder};
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::{ObjectId, StoreId};
 use crate::journal;
 use crate::keyring::backup::{self, StagedBackup};
 use crate::policy::Policy;
-use crate::repository::Repository;
+use crate::repository::{IncomingPacks, Repository};
 use crate::store::signed_checkpoint::SignedCheckpoint;
 use crate::store::{self, ProgressFn, VerifyingKey};
 use crate::verify::{self, FindingClass, Incoming, Options, Report};
 
+#[cfg(any(fuzzing, test))]
+pub use self::card::fuzz as fuzz_card;
 pub use self::local::{Remote, Seen, add, list, remove};
+pub use self::replicas::{Admission, Replica, ReplicaKeys, admit, leave, replicas};
+pub use self::sync::{Synced, sync, sync_without};
 
 /// The name that `clone` gives to where it came from.
 pub const ORIGIN: &str = "origin";
@@ -136,6 +151,22 @@ pub struct CloneOptions {
     pub checkpoints: Vec<SignedCheckpoint>,
     /// The keys to put in place.
     pub keys: Option<KeyBackup>,
+    /// Under which name this machine asks for keys at its next [`sync`].
+    pub asks: Option<Asking>,
+}
+
+/// A machine that asks for keys.
+pub struct Asking {
+    /// The name that it will have.
+    pub name: String,
+    /// What it asks to be.
+    pub role: Role,
+    /// Its signing key.
+    pub key: VerifyingKey,
+    /// The recipient of its identity.
+    pub reads: Recipient,
+    /// The folder for its keyring, if the caller names one.
+    pub keyring: Option<PathBuf>,
 }
 
 fn opened(root: &Folder) -> Result<Repository> {
@@ -239,6 +270,15 @@ fn host_of(remote: &Remote, attended: bool) -> Host<'_> {
 
 // Taking.
 
+/// The keys to take history with.
+#[derive(Default)]
+struct IncomingKeys {
+    /// A decrypted backup or mail; without it those that are here.
+    plain: Option<Zeroizing<Vec<u8>>>,
+    /// Why nothing is taken though history verifies.
+    refusal: Option<RemoteFault>,
+}
+
 /// Takes the events that a remote has and the store lacks, once they are verified as strictly as
 /// [`verify::verify`] does: with the keys of this copy, or with those that come along, which then
 /// replace them.
@@ -259,89 +299,161 @@ pub fn pull(
     let remote = LocalFile::read(&root)?.find(remote)?;
     let repository = opened(&root)?;
     let host = host_of(&remote, transfer.attended);
+    let mut backup = options.keys.as_ref().map(|keys| (keys, None));
+    let mut keys = |_: ObjectId| {
+        let Some((keys, plain)) = &mut backup else {
+            return Ok(IncomingKeys::default());
+        };
+        if plain.is_none() {
+            *plain = Some(backup::open(&keys.bytes, &keys.identity)?);
+        }
+        Ok(IncomingKeys {
+            plain: plain.clone(),
+            refusal: None,
+        })
+    };
     for _ in 0..TRIES {
         let ours = store::placed_head(&root, &repository)?;
         let git = TransferRepository::make(&root, Some(ours))?;
-        let empty = || {
-            let remote = remote.name.clone();
-            Error::Remote(RemoteFault::Empty { remote })
-        };
-        let theirs = git.head_of(host)?.ok_or_else(empty)?;
-        let mut missing = None;
-        if repository.has(theirs)? {
-            missing = events_after(&repository, Some(theirs), ours)?;
-        }
-        // Keys can come later than the history that they open.
-        if let Some(missing) = missing.filter(|missing| *missing > 0 || options.keys.is_none()) {
-            let events = events_at(&repository, ours, remote.seen)?;
-            return Ok(Pulled {
-                remote: remote.name,
-                head: ours,
-                received: 0,
-                events,
-                missing,
-                report: None,
-            });
-        }
-        let diverged = || {
-            let remote = remote.name.clone();
-            Error::Remote(RemoteFault::Diverged { remote })
-        };
-        let theirs = match missing {
-            Some(_) => ours,
-            None => git.fetch(host, transfer.progress)?.ok_or_else(diverged)?,
+        let theirs = git.head_of(host)?.ok_or_else(|| empty(&remote.name))?;
+        let from = Source {
+            root: &root,
+            repository: &repository,
+            remote: &remote,
+            git: &git,
         };
         let ends = (ours, theirs);
-        let report = take(
-            &root,
-            &repository,
-            &git,
-            &remote.name,
-            ends,
-            options,
-            verified,
-        )?;
-        let Some(report) = report else { continue };
-        let received = events_after(&repository, Some(ours), theirs)?.unwrap_or_default();
-        let events = events_at(&repository, theirs, remote.seen)?;
-        let seen = Seen {
-            commit: theirs,
-            events,
-            time: transfer.now,
-        };
-        local::remember(&root, &remote.name, seen);
-        return Ok(Pulled {
-            remote: remote.name,
-            head: theirs,
-            received,
-            events,
-            missing: 0,
-            report: Some(report),
-        });
+        let pulled = receive(&from, ends, options, &mut keys, transfer, verified)?;
+        if let Some(pulled) = pulled {
+            return Ok(pulled);
+        }
     }
     Err(Error::Remote(RemoteFault::Overtaken))
 }
 
-/// Verifies what came, and moves the end of history to it; `None` if the store went on meanwhile.
-fn take(
-    root: &Folder,
-    repository: &Repository,
-    git: &TransferRepository,
-    remote: &str,
+fn empty(remote: &str) -> Error {
+    let remote = remote.to_owned();
+    Error::Remote(RemoteFault::Empty { remote })
+}
+
+/// A store, and the remote that it takes from.
+struct Source<'a> {
+    root: &'a Folder,
+    repository: &'a Repository,
+    remote: &'a Remote,
+    git: &'a TransferRepository,
+}
+
+/// Takes what a remote has beyond our end of history, with the keys that `keys` finds for its end; `None`
+/// if the store went on meanwhile.
+fn receive(
+    from: &Source<'_>,
     (ours, theirs): (ObjectId, ObjectId),
     options: &PullOptions,
+    keys: &mut dyn FnMut(ObjectId) -> Result<IncomingKeys>,
+    transfer: &mut Transfer<'_>,
+    verified: &mut dyn FnMut(verify::Progress),
+) -> Result<Option<Pulled>> {
+    let (repository, remote) = (from.repository, from.remote);
+    let mut missing = None;
+    if repository.has(theirs)? {
+        missing = events_after(repository, Some(theirs), ours)?;
+    }
+    let nothing_new = |missing: u64| {
+        Ok(Some(Pulled {
+            remote: remote.name.clone(),
+            head: ours,
+            received: 0,
+            events: events_at(repository, ours, remote.seen)?,
+            missing,
+            report: None,
+        }))
+    };
+    if let Some(missing @ 1..) = missing {
+        return nothing_new(missing);
+    }
+    let diverged = || {
+        let remote = remote.name.clone();
+        Error::Remote(RemoteFault::Diverged { remote })
+    };
+    let theirs = if missing.is_some() {
+        ours
+    } else {
+        let host = host_of(remote, transfer.attended);
+        let fetched = from.git.fetch(host, transfer.progress)?;
+        fetched.ok_or_else(diverged)?
+    };
+    // Keys can come later than the history that they open.
+    let early = if missing.is_some() {
+        let keys = keys(theirs)?;
+        if keys.plain.is_none() {
+            return nothing_new(0);
+        }
+        Some(keys)
+    } else {
+        None
+    };
+    let packing = repository.pack_lock()?;
+    let packs = repository.take_packs(&from.git.repository)?;
+    let keys = early.map_or_else(|| keys(theirs), Ok)?;
+    let report = take(from, packs, (ours, theirs), options, keys, verified)?;
+    drop(packing);
+    let Some(report) = report else {
+        return Ok(None);
+    };
+    let received = events_after(repository, Some(ours), theirs)?.unwrap_or_default();
+    let events = events_at(repository, theirs, remote.seen)?;
+    let seen = Seen {
+        commit: theirs,
+        events,
+        time: transfer.now,
+    };
+    local::remember(from.root, &remote.name, seen);
+    Ok(Some(Pulled {
+        remote: remote.name.clone(),
+        head: theirs,
+        received,
+        events,
+        missing: 0,
+        report: Some(report),
+    }))
+}
+
+/// Verifies what came, and moves the end of history to it; `None` if the store went on meanwhile.
+fn take(
+    from: &Source<'_>,
+    packs: IncomingPacks,
+    (ours, theirs): (ObjectId, ObjectId),
+    options: &PullOptions,
+    keys: IncomingKeys,
     verified: &mut dyn FnMut(verify::Progress),
 ) -> Result<Option<Report>> {
-    let packing = repository.pack_lock()?;
-    let packs = repository.take_packs(&git.repository)?;
-    let keys = options.keys.as_ref();
-    let staged = keys.map(|keys| stage(root, repository, ours, options, keys));
-    let mut staged = staged.transpose()?;
+    let (root, repository) = (from.root, from.repository);
+    let said = options.keyring.as_deref();
+    if said.is_none() && (keys.plain.is_some() || has_keyring(root, repository, ours, None)) {
+        check_keyring_place(root, repository, (ours, theirs))?;
+    }
+    let identity = options.identity_of_keys();
+    let given = keys.plain.as_ref().map(|plain| &plain[..]).zip(identity);
+    let staged = given.map(|given| stage(root, repository, ours, options, given));
+    let mut staged = match staged.transpose() {
+        // Mail that goes on from other keys than are here: all of them are asked for.
+        Err(Error::Damaged { .. } | Error::UnknownFormat { .. }) if options.keys.is_none() => {
+            let remote = from.remote.name.clone();
+            return Err(Error::Remote(RemoteFault::NoKeys { remote }));
+        }
+        staged => staged?,
+    };
+    // Other keys than those that history was verified with could open less of it.
+    let full = staged
+        .as_ref()
+        .is_some_and(|staged| !staged.has_only_added());
     let with = Options {
-        identity: keys.map_or_else(
-            || options.identity.clone(),
-            |keys| Some(keys.identity.clone()),
-        ),
+        full,
+        identity: match &staged {
+            Some(_) => identity.cloned(),
+            None => options.identity.clone(),
+        },
         state: options.state.clone(),
         keyring: match &staged {
             Some(staged) => Some(staged.folder().path().to_owned()),
@@ -353,7 +465,12 @@ fn take(
         head: theirs,
         known: ours,
     };
-    let report = verify::verify_incoming(root, &with, incoming, verified)?;
+    let report = verify::verify_incoming(root, &with, incoming, verified);
+    if staged.as_ref().is_some_and(|staged| !staged.is_whole()) {
+        // Another command that changes keys removed them.
+        return Ok(None);
+    }
+    let report = report?;
     if store::placed_head(root, repository)? != ours {
         // The caches are of a later event, and what came does not go on from that.
         return Ok(None);
@@ -363,8 +480,14 @@ fn take(
         return Err(Error::damaged_with_hint("this copy", &local.what, hint));
     }
     let follows = || events_after(repository, Some(ours), theirs);
-    let report = accept_verified(report, remote, follows)?;
-    if report.trial.is_none() && has_keyring(root, repository, ours, &with) {
+    let report = accept_verified(report, &from.remote.name, follows);
+    let report = match (report, keys.refusal) {
+        (Ok(_) | Err(Error::Remote(RemoteFault::NoKeys { .. })), Some(refusal)) => {
+            return Err(Error::Remote(refusal));
+        }
+        (report, _) => report?,
+    };
+    if report.trial.is_none() && has_keyring(root, repository, ours, with.keyring.as_deref()) {
         // A keyring that nobody opened could lack keys of what came.
         let path = with.keyring.unwrap_or_else(|| root.path_of(&Name::KEYRING));
         return Err(Error::NotARecipient { path });
@@ -373,15 +496,49 @@ fn take(
     // Once the record may be on the disk, the packs stay, whatever happens then.
     let keep = || packs.accept();
     let is_moved = store::fast_forward(root, repository, (ours, theirs), keys, keep)?;
-    drop(packing);
     Ok(is_moved.then_some(report))
 }
 
+/// Refuses history whose policy has the keyring elsewhere than it is here: nobody would look for this one
+/// any more, and an erasure would not reach it.
+fn check_keyring_place(
+    root: &Folder,
+    repository: &Repository,
+    (ours, theirs): (ObjectId, ObjectId),
+) -> Result<()> {
+    let (_, before) = policy_at(repository, ours)?;
+    // What does not read is named by the verification.
+    let after = policy_at(repository, theirs).map_or_else(|_| before.clone(), |(_, after)| after);
+    if before.keyring == after.keyring {
+        return Ok(());
+    }
+    let folder = after.keyring.folder_of(root.path());
+    let folder = folder.display();
+    let why = format!(
+        "what comes has it in {folder}: move the folder there, or make it, and try again with \
+         --keyring {folder}"
+    );
+    Err(Error::invalid("the place of the keyring", why))
+}
+
+impl PullOptions {
+    /// Returns the identity that opens the keys which come along.
+    fn identity_of_keys(&self) -> Option<&Identity> {
+        let keys = self.keys.as_ref().map(|keys| &keys.identity);
+        keys.or(self.identity.as_ref())
+    }
+}
+
 /// Tells whether this copy has a keyring, where its policy or the caller says.
-fn has_keyring(root: &Folder, repository: &Repository, head: ObjectId, with: &Options) -> bool {
+fn has_keyring(
+    root: &Folder,
+    repository: &Repository,
+    head: ObjectId,
+    said: Option<&Path>,
+) -> bool {
     let policy = policy_at(repository, head).map(|(_, policy)| policy);
     let policy = policy.unwrap_or_default();
-    let folder = store::keyring_at(root, with.keyring.as_deref(), &policy);
+    let folder = store::keyring_at(root, said, &policy);
     // A folder alone is left by keys that did not fit.
     folder.is_ok_and(|folder| folder.has(&Name::AUDIT))
 }
@@ -397,18 +554,61 @@ fn stage(
     repository: &Repository,
     head: ObjectId,
     options: &PullOptions,
-    keys: &KeyBackup,
+    (keys, identity): (&[u8], &Identity),
 ) -> Result<StagedBackup> {
-    let (id, policy) = policy_at(repository, head)?;
-    let keyring = match store::keyring_at(root, options.keyring.as_deref(), &policy) {
+    let (id, _) = policy_at(repository, head)?;
+    let keyring = keyring_folder(root, repository, head, options.keyring.as_deref())?;
+    store::clear_staged(root, repository, &keyring)?;
+    StagedBackup::stage(keys, identity, id, &keyring)
+}
+
+/// Returns the folder of the keyring that is or will be.
+fn keyring_folder(
+    root: &Folder,
+    repository: &Repository,
+    head: ObjectId,
+    said: Option<&Path>,
+) -> Result<Folder> {
+    let (_, policy) = policy_at(repository, head)?;
+    match store::keyring_at(root, said, &policy) {
         Err(Error::NoKeyring { .. }) if policy.keyring.folder.is_none() => {
             let made = root.make_folder(&Name::KEYRING, 0o700);
-            let keyring = made.and_then(|()| root.sub(&Name::KEYRING));
-            keyring.map_err(root.fault("make", &Name::KEYRING))?
+            let folder = made.and_then(|()| root.sub(&Name::KEYRING));
+            folder.map_err(root.fault("make", &Name::KEYRING))
         }
-        found => found?,
+        found => found,
+    }
+}
+
+/// Refuses a machine that could not be let in under its name, or whose keyring has no place.
+fn check_asking(asks: &Asking, repository: &Repository, head: ObjectId) -> Result<()> {
+    let (signers, members) = look::people_at(repository, head)?;
+    let own = |what: &str, name: &str| {
+        let why = format!(
+            "{what} here is {name}'s: give each machine keys of its own, with --identity and \
+             --signing-key"
+        );
+        Err(Error::invalid("the name", why))
     };
-    StagedBackup::stage(&keys.bytes, &keys.identity, id, &keyring)
+    if let Some(signer) = signers.of(&asks.key).filter(|of| of.name() != asks.name) {
+        return own("the signing key", signer.name());
+    }
+    let member = members.iter().find(|member| member.recipient == asks.reads);
+    if let Some(member) = member.filter(|member| member.name != asks.name) {
+        return own("the identity", &member.name);
+    }
+    let (_, policy) = policy_at(repository, head)?;
+    let folder = policy.keyring.folder.filter(|_| asks.keyring.is_none());
+    if let Some(folder) = folder {
+        let is_free = Folder::at(Path::new(&folder)).is_ok_and(|there| !there.has(&Name::AUDIT));
+        if !is_free {
+            let why = format!(
+                "the policy keeps the keyring in {folder}: make that folder first, and let it be empty"
+            );
+            return Err(Error::invalid("the keyring's folder", why));
+        }
+    }
+    Ok(())
 }
 
 /// Tells whether a finding is about this copy, and about no commit and no key.
@@ -455,6 +655,9 @@ pub fn clone(
     verified: &mut dyn FnMut(verify::Progress),
 ) -> Result<Cloned> {
     let url = given_url(url)?;
+    if let Some(asks) = &options.asks {
+        local::check_name(&asks.name)?;
+    }
     let copy = NewFolder::begin(to, |above| {
         let is_repository = |path: &Path| {
             let at = Folder::at(path);
@@ -471,11 +674,7 @@ pub fn clone(
         attended: transfer.attended,
     };
     let git = TransferRepository::make(root, None)?;
-    let empty = || {
-        let remote = url.clone();
-        Error::Remote(RemoteFault::Empty { remote })
-    };
-    git.head_of(host)?.ok_or_else(empty)?;
+    git.head_of(host)?.ok_or_else(|| empty(&url))?;
     let sent = git.fetch(host, transfer.progress)?;
     let head = sent.ok_or_else(|| {
         let what = "its history is not whole".into();
@@ -491,11 +690,15 @@ pub fn clone(
             let made = root.make_folder(&Name::KEYRING, 0o700);
             let keyring = made.and_then(|()| root.sub(&Name::KEYRING));
             let keyring = keyring.map_err(root.fault("make", &Name::KEYRING))?;
-            let (event, _) = backup::restore(&keys.bytes, &keys.identity, store, &keyring)?;
-            Some(event)
+            let plain = backup::open(&keys.bytes, &keys.identity)?;
+            Some(backup::restore(&plain, store, None, &keyring)?.event)
         }
         None => None,
     };
+    let asks = options.asks;
+    if let Some(asks) = &asks {
+        check_asking(asks, &repository, head)?;
+    }
     let options = Options {
         identity: options.keys.map(|keys| keys.identity),
         checkpoints: options.checkpoints,
@@ -513,7 +716,8 @@ pub fn clone(
         events,
         time: transfer.now,
     };
-    local::begin(root, ORIGIN, url.clone(), seen)?;
+    let asks = asks.map(|asks| (asks.name, asks.role));
+    local::begin(root, ORIGIN, url.clone(), seen, asks)?;
     repository.sync_head()?;
     root.sync_file_system()?;
     copy.put_in_place()?;

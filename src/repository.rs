@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::id::ObjectId;
 
 pub(crate) use self::deferred::DeferredCommit;
-pub(crate) use self::repack::JournalPack;
+pub(crate) use self::repack::{IncomingPacks, JournalPack};
 
 /// The only branch of a store.
 pub(crate) const BRANCH: &str = "refs/heads/main";

@@ -14,6 +14,7 @@ mod init;
 mod journal_checkpoint;
 mod keyring_location;
 pub mod log;
+pub(crate) mod mail;
 mod members;
 pub(crate) mod pin;
 mod plan;
@@ -79,12 +80,13 @@ pub(crate) use self::config::parse_recorded_policy;
 pub use self::export::Export;
 pub use self::journal_checkpoint::{Compacted, StorageStats};
 pub(crate) use self::journal_checkpoint::{checkpoint, clean_up_after_reboot};
-pub(crate) use self::keyring_location::{keyring_at, store_at, was_in_force};
+pub(crate) use self::keyring_location::{changes_keys, keyring_at, store_at, was_in_force};
 pub use self::log::ChangeSet;
 pub use self::members::ExportedKeys;
 pub use self::preview::{Preview, TextComparison};
 pub(crate) use self::recovery::{
-    PendingRecovery, commits_between, config_blobs_at, fast_forward, placed_head, restore_objects,
+    PendingRecovery, clear_staged, commits_between, config_blobs_at, fast_forward, place_staged,
+    placed_head, restore_objects,
 };
 pub use self::rekey::{ProgressFn, Rekeyed};
 pub use self::rollback_check::LostMoment;

@@ -541,6 +541,30 @@ pub(crate) fn every_error() -> Vec<Error> {
                 what: text(),
             },
             RemoteFault::NoKeys { remote: text() },
+            RemoteFault::NoMail { remote: text() },
+            RemoteFault::Waiting {
+                name: text(),
+                code: text(),
+            },
+            RemoteFault::Removed { remote: text() },
+            RemoteFault::OnlyHere { remote: text() },
+            RemoteFault::NoRequest {
+                remote: text(),
+                name: text(),
+            },
+            RemoteFault::Apart {
+                remote: text(),
+                own: 3,
+            },
+            RemoteFault::TurnedBack {
+                remote: text(),
+                machine: text(),
+            },
+            RemoteFault::Withholds {
+                remote: text(),
+                machine: text(),
+                events: 9,
+            },
             RemoteFault::Overtaken,
         ]
         .map(Error::Remote),
@@ -591,13 +615,13 @@ fn no_kind_of_error_is_left_out() {
     let mut variants = BTreeSet::new();
     for (file, names) in [
         ("src/error.rs", &["Error"][..]),
+        ("src/error/remote_fault.rs", &["RemoteFault"]),
         (
             "src/error/faults.rs",
             &[
                 "KeyFault",
                 "ExportFault",
                 "MembershipFault",
-                "RemoteFault",
                 "RetentionFault",
                 "SigningFault",
             ],

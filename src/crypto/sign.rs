@@ -215,13 +215,14 @@ impl SigningKey {
     }
 
     /// Returns the public half.
-    pub(crate) fn verifying_key(&self) -> VerifyingKey {
+    #[must_use]
+    pub fn verifying_key(&self) -> VerifyingKey {
         VerifyingKey(self.public.clone())
     }
 }
 
 /// The public half of a signing key.
-#[derive(Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifyingKey(PublicKey);
 
 impl VerifyingKey {

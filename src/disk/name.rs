@@ -60,7 +60,7 @@ impl Name {
     pub(crate) const AUDITORS_TIMELINE: Self = file("timeline.audit", 4 * GIB);
     pub(crate) const LOCK: Self = file("lock", 4 * KIB);
     /// Settings of this machine, which no copy of the store gets.
-    pub(crate) const LOCAL: Self = file("local.toml", 64 * KIB);
+    pub(crate) const LOCAL: Self = file("local.toml", 16 * MIB);
     pub(crate) const GRAFTS: Self = file("info/grafts", 0);
     pub(crate) const SHALLOW: Self = file("shallow", 0);
     pub(crate) const HOOKS: Self = folder("hooks");
@@ -90,6 +90,7 @@ impl Name {
     pub(crate) const AUDIT: Self = file("audit.age", 4 * MIB);
     pub(crate) const RING: Self = file("ring", 128 + KEY_ENTRIES_MAX as u64 * 130);
     pub(crate) const NAMES: Self = file("names", 128 + KEY_ENTRIES_MAX as u64 * 88);
+    pub(crate) const MAILBOX: Self = file("mailbox.age", 64 * KIB);
 
     // In a keyring that is being prepared.
     pub(crate) const FOR: Self = file("for", 4 * KIB);

@@ -26,7 +26,7 @@ const IDENTITY_BYTES: usize = 128;
 const RESTORE: &str = "restore the keyring from the backup that belongs to this repository";
 
 /// The format of these files.
-const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 2;
 
 /// The number of the first epoch.
 const FIRST_EPOCH: u64 = 1;
@@ -123,13 +123,24 @@ impl Epoch {
         readers: &[Recipient],
         unlock: &Arc<dyn Unlock>,
     ) -> Result<()> {
+        let sealed = self.seal(store, readers, unlock)?;
+        folder.replace_durably(&Name::EPOCH, sealed.as_bytes(), 0o600)
+    }
+
+    /// Seals it to readers.
+    pub(super) fn seal(
+        &self,
+        store: StoreId,
+        readers: &[Recipient],
+        unlock: &Arc<dyn Unlock>,
+    ) -> Result<Sealed> {
         let file = EpochFile {
             agekeep: FORMAT,
             store: store.to_string(),
             epoch: self.number,
             key: base64::encode_secret(self.key.expose()),
         };
-        write_sealed(folder, &Name::EPOCH, &file, FILE_BYTES, readers, unlock)
+        seal(&file, FILE_BYTES, readers, unlock)
     }
 }
 
@@ -233,6 +244,17 @@ impl Audit {
         everyone: &[Recipient],
         unlock: &Arc<dyn Unlock>,
     ) -> Result<()> {
+        let sealed = self.seal(store, everyone, unlock)?;
+        folder.replace_durably(&Name::AUDIT, sealed.as_bytes(), 0o600)
+    }
+
+    /// Seals it to readers and auditors.
+    pub(super) fn seal(
+        &self,
+        store: StoreId,
+        everyone: &[Recipient],
+        unlock: &Arc<dyn Unlock>,
+    ) -> Result<Sealed> {
         let text = |key: &Key| base64::encode_secret(key.expose());
         let file = AuditFile {
             agekeep: FORMAT,
@@ -244,7 +266,7 @@ impl Audit {
             replica: self.replica,
         };
         let bytes = FILE_BYTES + IDENTITY_BYTES * self.identities.len();
-        write_sealed(folder, &Name::AUDIT, &file, bytes, everyone, unlock)
+        seal(&file, bytes, everyone, unlock)
     }
 }
 
@@ -263,24 +285,21 @@ fn key_of(text: &str) -> Option<Key> {
     Key::from_slice(&Zeroizing::new(base64::decode(text)?))
 }
 
-/// Seals a file and writes it durably. `bytes` is at least its length.
-fn write_sealed(
-    folder: &Folder,
-    name: &Name,
+/// Seals a file. `bytes` is at least its length.
+pub(super) fn seal(
     file: &impl Serialize,
     bytes: usize,
     recipients: &[Recipient],
     unlock: &Arc<dyn Unlock>,
-) -> Result<()> {
+) -> Result<Sealed> {
     // Room for all of it, because a buffer that grows leaves copies of secrets behind.
     let mut plain = Zeroizing::new(Vec::with_capacity(bytes));
     serde_json::to_writer(&mut *plain, file).expect("strings and numbers");
     debug_assert!(plain.len() <= bytes, "{} of {bytes}", plain.len());
-    let sealed = Recipient::seal_to_all(recipients, &plain, unlock)?;
-    folder.replace_durably(name, sealed.as_bytes(), 0o600)
+    Recipient::seal_to_all(recipients, &plain, unlock)
 }
 
-fn read_sealed<T: for<'de> Deserialize<'de>>(
+pub(super) fn read_sealed<T: for<'de> Deserialize<'de>>(
     folder: &Folder,
     name: &Name,
     identity: &Identity,

@@ -5,6 +5,7 @@
 //! ```text
 //! keyring/next-<id>/for         the change it is for: only the same command resumes it
 //! keyring/next-<id>/epoch.age audit.age ring names     the new files
+//! keyring/next-<id>/mailbox.age the new mailbox, if there is one
 //! keyring/next-<id>/resealed    memories re-encrypted to new identities so far
 //! ```
 
@@ -24,11 +25,16 @@ use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::journal::KeyEntry;
 use crate::keyring::files::{Audit, Epoch};
 use crate::keyring::table::{self, RewriteFilter, Table};
-use crate::keyring::{ENTRY_OVERHEAD_BYTES, Keyring, NEXT, RING_SECRET_BYTES};
+use crate::keyring::{ENTRY_OVERHEAD_BYTES, Keyring, NEXT, RING_SECRET_BYTES, mailbox};
 
 /// The names of a keyring's files. `epoch.age` is last: the tables that it opens must be in place
 /// first.
 pub(crate) const FILES: [Name; 4] = [Name::RING, Name::NAMES, Name::AUDIT, Name::EPOCH];
+/// What takes its place with them, if it is there.
+const WITH_FILES: [Name; 1] = [Name::MAILBOX];
+
+/// The purpose of a staged keyring that takes everything away which an auditor does not have.
+pub(super) const FOR_AUDITOR: &[u8] = b"auditor\n";
 
 /// Bytes of a line of `resealed`: a memory id and its new identity, sealed; then the source blob,
 /// the new blob, and the digest of the new blob.
@@ -118,6 +124,7 @@ impl Keyring {
         let everyone = recipients::everyone(members);
         audit.write(&next.folder, self.store, &everyone, unlock)?;
         next.audit = Some(audit);
+        mailbox::renew(&self.folder, &next.folder, self.store, &self.identity)?;
         if content {
             let epoch = self.epoch()?.next(0);
             let readers = recipients::readers(members);
@@ -143,10 +150,7 @@ impl Keyring {
 
     /// Makes a new staging folder, and removes all earlier ones.
     fn begin(&self) -> Result<StagedKeyring> {
-        for id in self.prepared()? {
-            let fault = self.folder.fault("remove", &Name::next(id));
-            remove(&self.folder, id).map_err(fault)?;
-        }
+        remove_staged(&self.folder)?;
         let id = StagedKeyringId::random();
         let name = Name::next(id);
         let folder = self.folder.make_folder(&name, 0o700);
@@ -241,6 +245,7 @@ impl Keyring {
         let audit = self.audit.with_new_names_key(self.store, least.1);
         epoch.write(folder, self.store, &recipients::readers(members), unlock)?;
         audit.write(folder, self.store, &recipients::everyone(members), unlock)?;
+        mailbox::renew(&self.folder, folder, self.store, &self.identity)?;
         let replaced = fresh.iter().map(|(id, _)| *id);
         let without = gone.iter().chain(gone_in_ring).copied();
         let without: HashSet<MemoryId> = without.chain(replaced).collect();
@@ -482,8 +487,21 @@ pub(crate) fn install_staged_files(folder: &Folder, id: StagedKeyringId) -> Resu
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         next => next.map_err(folder.fault("open", &Name::next(id)))?,
     };
+    if next
+        .read(&Name::FOR)
+        .is_ok_and(|purpose| purpose == FOR_AUDITOR)
+    {
+        for name in [Name::RING, Name::EPOCH] {
+            match folder.remove(&name) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    return Err(folder.fault("remove", &name)(e));
+                }
+                _ => {}
+            }
+        }
+    }
     let mut there = Vec::new();
-    for name in FILES {
+    for name in WITH_FILES.into_iter().chain(FILES) {
         let is_there = next.has_that_is(&name, FileKind::File);
         if is_there.map_err(next.fault("open", &name))? {
             there.push(name);
@@ -507,7 +525,8 @@ fn remove(folder: &Folder, id: StagedKeyringId) -> io::Result<()> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         next => next?,
     };
-    for name in FILES.iter().chain([&Name::FOR, &Name::RESEALED]) {
+    let others = [Name::FOR, Name::RESEALED];
+    for name in FILES.iter().chain(&WITH_FILES).chain(&others) {
         match next.remove(name) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => {}
@@ -519,10 +538,38 @@ fn remove(folder: &Folder, id: StagedKeyringId) -> io::Result<()> {
 
 /// Removes the files of a keyring that was being created.
 pub(crate) fn remove_files(folder: &Folder) {
-    for name in &FILES {
+    for name in FILES.iter().chain(&WITH_FILES) {
         drop(folder.remove(name));
     }
     folder.remove_temporary_files();
+}
+
+/// Removes what backups and mail were restored to in a keyring's folder, and no record names any more. A change
+/// of keys that was begun stays: the same command goes on with it.
+pub(crate) fn remove_staged_backups(folder: &Folder) -> Result<()> {
+    for id in prepared(folder).map_err(Error::io("read", folder.path()))? {
+        let purpose = folder
+            .sub(&Name::next(id))
+            .and_then(|next| next.read(&Name::FOR));
+        if !purpose.is_ok_and(|purpose| purpose != FOR_AUDITOR) {
+            remove(folder, id).map_err(folder.fault("remove", &Name::next(id)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes every keyring that is staged in a folder, which no record of the journal may name any more.
+pub(crate) fn remove_staged(folder: &Folder) -> Result<()> {
+    for id in prepared(folder).map_err(Error::io("read", folder.path()))? {
+        remove(folder, id).map_err(folder.fault("remove", &Name::next(id)))?;
+    }
+    Ok(())
+}
+
+/// Returns a file of a keyring that is still in its folder.
+pub(crate) fn file_left(folder: &Folder) -> Option<Name> {
+    let mut names = FILES.into_iter().chain(WITH_FILES);
+    names.find(|name| folder.has(name))
 }
 
 /// Returns the staged keyring that a record of the journal puts in place.

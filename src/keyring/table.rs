@@ -439,6 +439,11 @@ impl Table {
         Ok(Some(Digest::of(&bytes)))
     }
 
+    /// Returns the length of the file with the first `count` entries alone.
+    pub(super) fn bytes_of_first(&self, count: u32) -> u64 {
+        self.header.offset(count)
+    }
+
     pub(super) fn next_slot(&self) -> u32 {
         self.count + u32::try_from(self.held.len()).expect("a batch is small")
     }
@@ -604,6 +609,17 @@ impl Table {
     fn damaged(&self, why: &str) -> Error {
         Error::damaged(self.path().display().to_string(), why)
     }
+}
+
+/// Returns the memories that have an entry in the bytes of a table file, from some byte on.
+pub(super) fn ids_in(shape: &'static TableLayout, bytes: &[u8], from: usize) -> Vec<MemoryId> {
+    let header = match bytes.get(13..16) {
+        Some(b"001") => HEADER_BYTES_1,
+        _ => HEADER_BYTES,
+    };
+    let entries = bytes.get(from.max(header)..).unwrap_or_default();
+    let entries = entries.chunks_exact(shape.entry_bytes());
+    entries.map(id_of).collect()
 }
 
 fn does_not_fit() -> Error {

@@ -4,6 +4,7 @@
 //! an alternate: so it neither reads the store's configuration nor writes to the store. The user's
 //! own configuration counts, because it says how to reach a host: credentials, proxies, ssh.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -59,6 +60,16 @@ const SETTINGS: &[&str] = &[
     "http.lowSpeedTime=300",
 ];
 
+/// How git fetches: packs and the named refs, and nothing besides.
+const FETCH: &[&str] = &[
+    "fetch",
+    "--progress",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-auto-maintenance",
+    "--",
+];
+
 /// Variables that would lead git to another repository, or to other objects.
 const VARIABLES: &[&str] = &[
     "GIT_DIR",
@@ -94,6 +105,21 @@ pub(super) struct Host<'a> {
     pub(super) url: &'a str,
     /// True if a person is there whom git may ask for a password.
     pub(super) attended: bool,
+}
+
+/// What a push changes at the host.
+pub(super) struct RefUpdate {
+    pub(super) name: String,
+    pub(super) to: ObjectId,
+    pub(super) how: HowUpdated,
+}
+
+/// How a ref of the host may change.
+pub(super) enum HowUpdated {
+    /// It only goes on from where it is.
+    GoesOn,
+    /// It is replaced, if it is this; if there is none, for `None`.
+    Replaces(Option<ObjectId>),
 }
 
 /// What a run of git ended with.
@@ -151,20 +177,43 @@ impl TransferRepository {
 
     /// Returns where the host's branch is; `None` if it has no such branch, as when it is empty.
     pub(super) fn head_of(&self, host: Host<'_>) -> Result<Option<ObjectId>> {
-        let args = ["ls-remote", "--quiet", "--", host.url, BRANCH];
+        Ok(self.refs_of(host, &[BRANCH.into()])?.remove(BRANCH))
+    }
+
+    /// Returns where refs of the host are, by their names.
+    pub(super) fn refs_of(
+        &self,
+        host: Host<'_>,
+        names: &[String],
+    ) -> Result<BTreeMap<String, ObjectId>> {
+        let mut args = vec!["ls-remote", "--quiet", "--", host.url];
+        args.extend(names.iter().map(String::as_str));
         let ended = self.run(host, &args, &mut |_, _| {})?;
         if !ended.succeeded {
             return Err(failed(host, &ended));
         }
-        let mut lines = ended
-            .output
-            .lines()
-            .filter_map(|line| line.split_once('\t'));
-        let Some((id, _)) = lines.find(|(_, name)| *name == BRANCH) else {
-            return Ok(None);
-        };
-        let unknown = || unusable(host, "it does not name a commit of a SHA-1 repository");
-        ObjectId::from_hex(id).map(Some).ok_or_else(unknown)
+        let lines = ended.output.lines();
+        let found = lines.filter_map(|line| line.split_once('\t'));
+        let parsed = found.map(|(id, name)| {
+            let unknown = || unusable(host, "it does not name a commit of a SHA-1 repository");
+            let id = ObjectId::from_hex(id).ok_or_else(unknown)?;
+            Ok((name.to_owned(), id))
+        });
+        parsed.collect()
+    }
+
+    /// Fetches refs, each to a name here, wherever they go on from.
+    pub(super) fn fetch_refs(&self, host: Host<'_>, names: &[(String, String)]) -> Result<()> {
+        let specs = names.iter().map(|(name, to)| format!("+{name}:{to}"));
+        let specs: Vec<String> = specs.collect();
+        let mut args = FETCH.to_vec();
+        args.push(host.url);
+        args.extend(specs.iter().map(String::as_str));
+        let ended = self.run(host, &args, &mut |_, _| {})?;
+        if ended.succeeded {
+            return Ok(());
+        }
+        Err(failed(host, &ended))
     }
 
     /// Fetches the host's branch, if it goes on from the branch here. Returns where it is now, and
@@ -175,16 +224,7 @@ impl TransferRepository {
         progress: &mut ProgressFn<'_>,
     ) -> Result<Option<ObjectId>> {
         let branches = format!("{BRANCH}:{BRANCH}");
-        let args = [
-            "fetch",
-            "--progress",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "--",
-            host.url,
-            &branches,
-        ];
+        let args = [FETCH, &[host.url, &branches]].concat();
         let ended = self.run(host, &args, progress)?;
         if ended.succeeded {
             return self.repository.head();
@@ -203,13 +243,42 @@ impl TransferRepository {
         commit: ObjectId,
         progress: &mut ProgressFn<'_>,
     ) -> Result<bool> {
-        let branches = format!("{commit}:{BRANCH}");
-        let mut args = vec!["push", "--progress", "--porcelain", "--no-verify"];
+        let update = RefUpdate {
+            name: BRANCH.into(),
+            to: commit,
+            how: HowUpdated::GoesOn,
+        };
+        self.push_refs(host, &[update], progress)
+    }
+
+    /// Pushes commits to refs of the host, all of them or none. Returns `false` if the host has moved on
+    /// meanwhile.
+    pub(super) fn push_refs(
+        &self,
+        host: Host<'_>,
+        updates: &[RefUpdate],
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<bool> {
+        let mut args: Vec<String> = ["push", "--progress", "--porcelain", "--no-verify"]
+            .map(str::to_owned)
+            .into();
         if host.url.starts_with('/') || host.url.starts_with("file:") {
             // Git would run the hooks of a folder with the user's rights.
-            args.push("--receive-pack=git -c core.hooksPath=/dev/null receive-pack");
+            args.push("--receive-pack=git -c core.hooksPath=/dev/null receive-pack".into());
         }
-        args.extend(["--", host.url, &branches]);
+        if updates.len() > 1 {
+            args.push("--atomic".into());
+        }
+        for update in updates {
+            if let HowUpdated::Replaces(known) = &update.how {
+                let known = known.map_or_else(String::new, |known| known.to_string());
+                args.push(format!("--force-with-lease={}:{known}", update.name));
+            }
+        }
+        args.extend(["--".to_owned(), host.url.to_owned()]);
+        let specs = updates.iter();
+        args.extend(specs.map(|update| format!("{}:{}", update.to, update.name)));
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let ended = self.run(host, &args, progress)?;
         if ended.succeeded {
             return Ok(true);

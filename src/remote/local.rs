@@ -1,4 +1,5 @@
-//! `local.toml`: the remotes of a store, with their URLs, on this machine alone.
+//! `local.toml`: the remotes of a store, with their URLs, and the cards of machines that were seen
+//! there, on this machine alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,12 +7,14 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::crypto::recipients::Role;
 use crate::crypto::sign::check_name as check_signer_name;
 use crate::disk::{self, Folder, Lock, Name};
 use crate::error::{Error, RemoteFault, Result};
 use crate::event::rfc3339;
 use crate::id::ObjectId;
 use crate::remote::ORIGIN;
+use crate::remote::card::PublishedCard;
 use crate::store;
 
 /// Longest URL, in bytes.
@@ -44,8 +47,18 @@ pub struct Seen {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LocalFile {
-    #[serde(default)]
+    /// The name under which this machine asks for keys, and as what.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asks: Option<AskRow>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     remotes: BTreeMap<String, RemoteRow>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskRow {
+    name: String,
+    role: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,7 +67,13 @@ struct RemoteRow {
     url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seen: Option<SeenRow>,
+    /// The commit of each machine's newest card there, by the digits of its signing key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    cards: BTreeMap<String, String>,
 }
+
+/// Cards by the digits of their keys.
+pub(super) type Cards = BTreeMap<String, PublishedCard>;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,6 +125,35 @@ impl LocalFile {
         Ok(file)
     }
 
+    /// Returns the cards that were seen at a remote. One that does not parse was never written, and is
+    /// passed over.
+    pub(super) fn cards_at(&self, remote: &str) -> Cards {
+        let row = self.remotes.get(remote);
+        let parsed = row.into_iter().flat_map(|row| row.cards.values());
+        let parsed = parsed.filter_map(|card| PublishedCard::parse(card));
+        parsed.map(|card| (card.digits(), card)).collect()
+    }
+
+    /// Returns the newest card of each machine, wherever it was seen.
+    pub(super) fn newest_cards(&self) -> Cards {
+        let mut newest = Cards::new();
+        for remote in self.remotes.keys() {
+            for (digits, found) in self.cards_at(remote) {
+                let known = newest.get(&digits);
+                if known.is_none_or(|known| known.card.time < found.card.time) {
+                    newest.insert(digits, found);
+                }
+            }
+        }
+        newest
+    }
+
+    /// Returns the name under which this machine asks for keys, and as what.
+    pub(super) fn asks(&self) -> Option<(String, Role)> {
+        let asks = self.asks.as_ref()?;
+        Some((asks.name.clone(), asks.role.parse().ok()?))
+    }
+
     fn write(&self, root: &Folder) -> Result<()> {
         let text = toml::to_string(self).expect("tables of texts and numbers");
         root.replace_durably(&Name::LOCAL, text.as_bytes(), 0o600)
@@ -137,7 +185,7 @@ impl LocalFile {
 }
 
 /// Accepts the names that signers have: 1 to 64 of `A-Z a-z 0-9 . _ - @`, a letter or digit first.
-fn check_name(name: &str) -> Result<()> {
+pub(super) fn check_name(name: &str) -> Result<()> {
     check_signer_name(name).map_err(|why| Error::invalid("the name", why))
 }
 
@@ -206,7 +254,11 @@ pub fn add(store: &Path, name: &str, url: &str) -> Result<Remote> {
         let name = name.to_owned();
         return Err(Error::Remote(RemoteFault::Exists { name }));
     }
-    let row = RemoteRow { url, seen: None };
+    let row = RemoteRow {
+        url,
+        seen: None,
+        cards: BTreeMap::new(),
+    };
     file.remotes.insert(name.to_owned(), row);
     file.write(&root)?;
     drop(lock);
@@ -243,24 +295,55 @@ pub(super) fn given_url(url: &str) -> Result<String> {
 
 /// Notes where a remote was seen. A transfer that is done stays done if that fails.
 pub(super) fn remember(root: &Folder, name: &str, seen: Seen) {
-    let note = || -> Result<()> {
-        let lock = Lock::acquire(root)?;
-        let mut file = LocalFile::read(root)?;
+    drop(change(root, |file| {
         if let Some(row) = file.remotes.get_mut(name) {
             row.seen = Some(SeenRow::of(seen));
-            file.write(root)?;
         }
-        drop(lock);
-        Ok(())
-    };
-    drop(note());
+    }));
+}
+
+/// Keeps the newest cards of a remote, against a host that serves older ones later.
+pub(super) fn remember_cards(root: &Folder, remote: &str, cards: &Cards) -> Result<()> {
+    change(root, |file| {
+        if let Some(row) = file.remotes.get_mut(remote) {
+            let texts = cards.iter();
+            let texts = texts.map(|(digits, card)| (digits.clone(), card.object.clone()));
+            row.cards.extend(texts);
+        }
+    })
+}
+
+/// Notes that this machine asks for no keys any more.
+pub(super) fn ask_no_more(root: &Folder) -> Result<()> {
+    change(root, |file| file.asks = None)
+}
+
+fn change(root: &Folder, change: impl FnOnce(&mut LocalFile)) -> Result<()> {
+    let lock = Lock::acquire(root)?;
+    let mut file = LocalFile::read(root)?;
+    change(&mut file);
+    file.write(root)?;
+    drop(lock);
+    Ok(())
 }
 
 /// Writes the file of a new copy, with the remote that it came from.
-pub(super) fn begin(root: &Folder, name: &str, url: String, seen: Seen) -> Result<()> {
+pub(super) fn begin(
+    root: &Folder,
+    name: &str,
+    url: String,
+    seen: Seen,
+    asks: Option<(String, Role)>,
+) -> Result<()> {
     let seen = Some(SeenRow::of(seen));
     let mut file = LocalFile::default();
+    if let Some((name, role)) = asks {
+        check_name(&name)?;
+        let role = role.as_str().into();
+        file.asks = Some(AskRow { name, role });
+    }
+    let cards = BTreeMap::new();
     file.remotes
-        .insert(name.to_owned(), RemoteRow { url, seen });
+        .insert(name.to_owned(), RemoteRow { url, seen, cards });
     file.write(root)
 }

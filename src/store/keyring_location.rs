@@ -197,7 +197,8 @@ pub(crate) fn was_in_force(
     Ok(false)
 }
 
-fn changes_keys(message: &str) -> bool {
+/// Tells whether a commit can change keys, by its message.
+pub(crate) fn changes_keys(message: &str) -> bool {
     let such = [
         "erase ok",
         "expire ok",

@@ -192,6 +192,30 @@ pub(crate) fn fast_forward(
     Ok(true)
 }
 
+/// Puts the keyring in place that a record of the journal names, after an unclean stop.
+pub(crate) fn place_staged(root: &Folder, repository: &Repository, folder: &Folder) -> Result<()> {
+    let lock = Lock::acquire(root)?;
+    place_pending(root, repository, folder)?;
+    drop(lock);
+    Ok(())
+}
+
+/// As [`place_staged`]; removes what other backups and mail were restored to: its keys may be erased since.
+pub(crate) fn clear_staged(root: &Folder, repository: &Repository, folder: &Folder) -> Result<()> {
+    let lock = Lock::acquire(root)?;
+    place_pending(root, repository, folder)?;
+    keyring::remove_staged_backups(folder)?;
+    drop(lock);
+    Ok(())
+}
+
+fn place_pending(root: &Folder, repository: &Repository, folder: &Folder) -> Result<()> {
+    let journal = open_journal(root, repository)?;
+    let trusted = !journal.is_from_another_boot();
+    let unclean = restore_objects(repository, &journal, trusted)?;
+    unclean.map_or(Ok(()), |unclean| unclean.place_keyring(folder))
+}
+
 fn keyring_as_of(
     repository: &Repository,
     head: ObjectId,

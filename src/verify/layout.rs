@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::disk::{FileKind, Folder, Name};
+use crate::id::hex_bytes;
 use crate::repository::{BRANCH, CONFIG};
 use crate::verify::findings::{Fault, Findings};
 
@@ -111,7 +112,8 @@ fn head_file(root: &Folder, refs: &[String], findings: &mut Findings) {
     findings.add_outside(Fault::new(id, what));
 }
 
-/// Reports every ref but the branch, and returns the names of all.
+/// Reports every ref but the branch and, in a mirror of a remote, those of machines; returns the names
+/// of all.
 fn refs(root: &Folder, findings: &mut Findings) -> Vec<String> {
     let mut names = Vec::new();
     if let Ok(refs) = root.sub(&Name::REFS) {
@@ -131,7 +133,16 @@ fn refs(root: &Folder, findings: &mut Findings) -> Vec<String> {
     }
     names.sort();
     names.dedup();
-    for name in names.iter().filter(|name| *name != BRANCH) {
+    let is_mirror = !root.has(&Name::JOURNAL);
+    let is_of_machine = |name: &&String| {
+        let digits = name.strip_prefix("refs/agekeep/").and_then(|rest| {
+            let (kind, digits) = rest.split_once('/')?;
+            ["cards", "lines"].contains(&kind).then_some(digits)
+        });
+        is_mirror && digits.is_some_and(|digits| hex_bytes::<8>(digits).is_some())
+    };
+    let others = names.iter().filter(|name| *name != BRANCH);
+    for name in others.filter(|name| !is_of_machine(name)) {
         let id = if name.starts_with("refs/replace/") {
             "replace-refs"
         } else {

@@ -120,7 +120,9 @@ pub(super) fn open(
             None
         }
         (Some(identity), Some(store)) => {
-            let members = members_at(&repository, head)?;
+            // Keys that come along are those of the members at the end of what comes.
+            let coming = end.and_then(|end| members_at(&repository, Some(end)).ok());
+            let members = coming.map_or_else(|| members_at(&repository, head), Ok)?;
             let keyring =
                 folder.and_then(|folder| Keyring::open_of(&folder, store, identity, &members));
             opened_keyring(keyring, findings, not_checked)?

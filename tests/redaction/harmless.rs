@@ -337,4 +337,12 @@ fn names_of_files_about_secrets_are_no_secrets() {
     assert!(wrong.is_empty(), "{} {wrong:?}", wrong.len());
     let sentence = "/memories/the wifi password is Sommer2025!.md";
     assert!(matches!(REDACTOR.in_path(sentence), Ok(Some(_))));
+    // A name is not the value of a label that it ends in.
+    for path in [
+        "/memories/CggPW4",
+        "/memories/CggPw4",
+        "/memories/notes/CggPW44",
+    ] {
+        assert!(matches!(REDACTOR.in_path(path), Ok(None)), "{path}");
+    }
 }

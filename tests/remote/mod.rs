@@ -1,6 +1,7 @@
 //! Copies elsewhere: what is sent and taken, what is refused, and what a killed transfer leaves.
 
 mod hosts;
+mod replicas;
 mod transports;
 
 use std::fs;
@@ -421,19 +422,29 @@ fn a_pull_whose_system_call_fails_leaves_a_store_that_verifies() {
 
 /// Runs a pull of the copy of `fresh`, with what strace does to its system calls.
 fn traced_pull(home: &Home, fault: &str) -> Output {
-    let copy = home.path().join("copy");
-    drop(fs::remove_dir_all(&copy));
+    let (fresh, copy) = (home.path().join("fresh"), home.path().join("copy"));
+    traced(
+        home,
+        &["pull", "--keys", "newer.age"],
+        (&fresh, &copy),
+        fault,
+    )
+}
+
+/// Runs a command on a new copy of a store, with what strace does to its system calls.
+pub(super) fn traced(
+    home: &Home,
+    args: &[&str],
+    (fresh, copy): (&Path, &Path),
+    fault: &str,
+) -> Output {
+    drop(fs::remove_dir_all(copy));
     // A copy that is put back is no rollback here.
     drop(fs::remove_dir_all(home.path().join(".local/state")));
     let mut cp = Command::new("cp");
-    let fresh = home.path().join("fresh");
-    ok(&cp
-        .arg("-a")
-        .arg(fresh)
-        .arg(&copy)
-        .output()
-        .expect("cp runs"));
-    let traced = home.command(&["pull", "--keys", "newer.age"]);
+    let copied = cp.arg("-a").arg(fresh).arg(copy).output();
+    ok(&copied.expect("cp runs"));
+    let traced = home.command(args);
     let set = traced.get_envs();
     let call = fault.split(':').next().expect("a call");
     Command::new("strace")
@@ -450,7 +461,7 @@ fn traced_pull(home: &Home, fault: &str) -> Output {
         .args(traced.get_args())
         .env_clear()
         .envs(set.filter_map(|(name, value)| Some((name, value?))))
-        .env("AGEKEEP_STORE", &copy)
+        .env("AGEKEEP_STORE", copy)
         .current_dir(home.path())
         .output()
         .expect("strace runs")

@@ -82,6 +82,50 @@ fn story(home: &Home, url: &str) {
     assert_eq!(verified(home, "store"), Some(0));
     assert_eq!(verified(home, "copy"), Some(0));
     assert_eq!(verified(home, "sealed"), Some(3));
+    machines(home, url);
+}
+
+/// A second machine and an auditor's, each in a home of its own, and an erasure that reaches both.
+fn machines(owner: &Home, url: &str) {
+    ok(&owner.run(&["sync", "host"]));
+    let asks = |name: &str, role: &str, more: &[&str]| {
+        let machine = Home::empty();
+        // How a host is reached is in the user's own settings.
+        let settings = owner.path().join(".gitconfig");
+        if settings.exists() {
+            fs::copy(settings, machine.path().join(".gitconfig")).expect("copied");
+        }
+        let store = machine.store();
+        let clone = ["clone", url, path(&store), "--name", name, "--json"];
+        let cloned = ok(&machine.run(&[&clone[..], more].concat()));
+        let cloned: serde_json::Value = serde_json::from_str(&cloned).expect("JSON");
+        let code = cloned["code"].as_str().expect("a code");
+        let add = ["replicas", "add", name, "--code", code, "--role", role];
+        ok(&owner.run(&[&add[..], &["--remote", "host"]].concat()));
+        ok(&machine.run(&["sync"]));
+        machine
+    };
+    let ci = asks("ci", "reader", &[]);
+    let olga = asks("olga", "auditor", &["--audit"]);
+    ok(&ci.run(&["sync"]));
+    assert!(ok(&ci.run(&["view", "c.md"])).contains("three"));
+    ok(&ci.run(&["create", "ci.md", "--text", "of ci"]));
+    ok(&ci.run(&["sync"]));
+    ok(&owner.run(&["sync", "host"]));
+    assert!(ok(&owner.run(&["view", "ci.md"])).contains("of ci"));
+    ok(&owner.run(&["erase", "ci.md", "--yes", "--reason", "x"]));
+    ok(&owner.run(&["sync", "host"]));
+    for machine in [&ci, &olga] {
+        ok(&machine.run(&["sync"]));
+    }
+    ok(&owner.run(&["sync", "host"]));
+    let receipt = ok(&owner.run(&["receipt", "show"]));
+    assert_eq!(receipt.matches("destroyed by").count(), 2, "{receipt}");
+    assert_eq!(
+        refused(&ci.run(&["view", "ci.md", "--at", "HEAD~2", "--json"])).0,
+        Some(4)
+    );
+    assert!(ok(&olga.run(&["log", "-n", "1"])).contains("erase"));
 }
 
 #[test]
@@ -281,8 +325,13 @@ fn a_network_that_is_cut_loses_nothing_and_the_next_try_does_the_rest() {
             cuts += 1;
             assert_eq!(refused(&push), (Some(16), "unreachable".into()), "{bytes}");
         }
+        let sync = home.run(&["sync", "cut", "--json"]);
+        if !sync.status.success() {
+            cuts += 1;
+            assert_eq!(refused(&sync), (Some(16), "unreachable".into()), "{bytes}");
+        }
         ok(&home.run(&["remote", "rm", "cut"]));
-        ok(&home.run(&["push", "host"]));
+        ok(&home.run(&["sync", "host"]));
         let proxy = cutting_proxy(port, bytes);
         let url = format!("git://127.0.0.1:{proxy}/host.git");
         let clone = home.run(&["clone", &url, "copy", "--json"]);

@@ -117,6 +117,49 @@ fn no_sign_means_anything() {
     }
 }
 
+/// With --sync the sweep goes by the newest history, and the remote has what it did. Without the remote there is
+/// no sweep.
+#[test]
+fn a_sweep_between_two_syncs() {
+    let place = Place::new("plain", "plain");
+    let host = place.root().join("host.git");
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        let output = git.args(args).output().expect("git runs");
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let path = host.to_str().expect("UTF-8");
+    git(&["init", "-q", "--bare", "-b", "main", path]);
+    place.ok(&["remote", "add", "origin", path]);
+    let text = place.ok(&["schedule", "cron", "--sync"]);
+    let command = as_cron_reads(line(&text), false);
+    let (command, _) = command.rsplit_once(" | logger").expect("a pipe");
+    let ran = shell(command, "/usr/bin:/bin");
+    assert!(ran.status.success(), "{command}\n{}", stderr(&ran));
+    let said = stdout(&ran);
+    let lines: Vec<_> = said.lines().collect();
+    let (first, last) = (lines.first(), lines.last());
+    assert!(
+        first.is_some_and(|line| line.contains("1 event sent")),
+        "{said}"
+    );
+    assert!(said.contains("Done (event 1)"), "{said}");
+    assert!(
+        last.is_some_and(|line| line.contains("1 event sent; 2 events")),
+        "{said}"
+    );
+    let newest = git(&["--git-dir", path, "log", "-1", "--format=%s", "main"]);
+    assert_eq!(newest.trim(), "expire ok");
+    fs::rename(&host, place.root().join("away")).expect("moves");
+    let ran = shell(command, "/usr/bin:/bin");
+    assert!(
+        !ran.status.success() && stdout(&ran).is_empty(),
+        "{}",
+        stdout(&ran)
+    );
+}
+
 #[test]
 fn what_it_names_is_all_that_a_command_needs() {
     for name in NAMES {

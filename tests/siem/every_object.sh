@@ -118,6 +118,15 @@ a --store copy pull
 a keys backup keys.age
 age -d -i "$XDG_CONFIG_HOME/agekeep/identity.txt" keys.age | head -n 1
 a clone host.git restored --keys keys.age
+a --store host-copy --identity ci.txt --signing-key ci-key clone host.git host-copy --name ci > asked
+cat asked
+a sync
+a replicas add ci --code "$(grep -o '"code":"[a-z-]*' asked | cut -d '"' -f 4)"
+a --store host-copy --identity ci.txt --signing-key ci-key sync
+a sync
+a replicas list
+a --store host-copy --identity ci.txt --signing-key ci-key replicas leave --destroy
+a replicas rm ci
 a remote rm off-site
 a push
 cp -a "$AGEKEEP_STORE" before

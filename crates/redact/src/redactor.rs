@@ -273,8 +273,9 @@ impl Redactor {
         // The path as a whole, and each name in it, with and without its extension.
         let mut lines = path.to_owned();
         for name in path.split('/') {
-            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-            for line in [name, stem] {
+            // A name that stood here twice would be a label, `PW4`, and the value below it.
+            let stem = name.rsplit_once('.').map(|(stem, _)| stem);
+            for line in [Some(name), stem].into_iter().flatten() {
                 lines.push('\n');
                 lines.push_str(line);
             }

@@ -17,8 +17,8 @@ use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, 
 use crate::ui;
 use crate::verbs::{
     erase, export, history, import, init, man, mcp_config, members, memory, policy, prompt, proof,
-    receipt, redact, remote, renamed, report, retention, rules, scan, schedule, signers, status,
-    tool, undo, verify,
+    receipt, redact, remote, renamed, replicas, report, retention, rules, scan, schedule, signers,
+    status, tool, undo, verify,
 };
 use crate::{complete, config, environment, help, mcp, output, platform};
 
@@ -205,6 +205,10 @@ enum Verb {
     Pull(remote::PullArgs),
     /// Make a verified copy of the store in a git repository
     Clone(remote::CloneArgs),
+    /// Take and send events and keys, and tell the other machines
+    Sync(replicas::SyncArgs),
+    /// List the machines with a copy, and let them in and out
+    Replicas(replicas::ReplicasArgs),
     /// Remove expired memories, and erase those past their grace
     Expire(retention::Expire),
     /// Protect memories from expiry, erasure and deletion
@@ -362,6 +366,8 @@ fn carry_out(mut global: Global, verb: Verb, line: &ArgMatches) -> Result<u8> {
         Verb::Push(args) => remote::push(&global, &args),
         Verb::Pull(args) => remote::pull(&global, &args),
         Verb::Clone(args) => remote::clone(&global, &args),
+        Verb::Sync(args) => replicas::sync(&global, &args),
+        Verb::Replicas(args) => replicas::replicas(&global, &args),
         Verb::Expire(args) => retention::run(&global, &args),
         Verb::Hold(args) => retention::hold(&global, &args),
         Verb::Erase(args) => erase::erase(&global, &args),

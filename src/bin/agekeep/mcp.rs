@@ -19,6 +19,7 @@ mod tool;
 use std::sync::Arc;
 
 use agekeep::error::Result;
+use agekeep::policy::expiration::TimeSpan;
 use clap::{Args, ValueEnum};
 use rmcp::model::Tool;
 
@@ -26,7 +27,7 @@ use self::notify::ChangeNotifier;
 use self::server::McpHandler;
 use self::tool::{Group, SPECS, Spec};
 use crate::args::Global;
-use crate::verbs::{init, prompt};
+use crate::verbs::{init, prompt, replicas};
 use crate::worker::{self, StoreWorker};
 use crate::{platform, terminal};
 
@@ -35,6 +36,9 @@ pub(crate) struct Mcp {
     /// Create the store if there is none
     #[arg(long)]
     init: bool,
+    /// Sync with the store's only remote, or origin, at the start and then this often, such as 60s
+    #[arg(long, value_name = "TIME")]
+    sync: Option<TimeSpan>,
     #[cfg(feature = "http")]
     #[command(flatten)]
     http: http::Http,
@@ -150,7 +154,11 @@ pub(crate) fn run(mut global: Global, args: &Mcp) -> Result<u8> {
     let runtime = worker::runtime()?;
     let make_store = args.init;
     let open = Box::new(move |global: &Global| init::open_or_make(global, make_store));
-    let worker = StoreWorker::start(Arc::new(global), open)?;
+    let global = Arc::new(global);
+    let worker = StoreWorker::start(Arc::clone(&global), open)?;
+    if let Some(every) = args.sync {
+        replicas::keep_in_sync(global, every);
+    }
     let served = runtime.block_on(async {
         let notifier = ChangeNotifier::new(worker.clone(), make_store);
         tokio::spawn(notifier.clone().run());

@@ -17,6 +17,7 @@ pub(crate) mod receipt;
 pub(crate) mod redact;
 pub(crate) mod remote;
 pub(crate) mod renamed;
+pub(crate) mod replicas;
 pub(crate) mod report;
 pub(crate) mod retention;
 pub(crate) mod rules;

@@ -89,6 +89,11 @@ impl Recipient {
         }
     }
 
+    /// Tells whether it is an X25519 recipient, as agekeep generates.
+    pub(crate) fn is_x25519(&self) -> bool {
+        matches!(self.key, RecipientKey::X25519(_))
+    }
+
     /// Seals `plain` to all of `recipients`, at least one.
     ///
     /// # Errors

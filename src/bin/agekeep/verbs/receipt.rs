@@ -2,6 +2,7 @@
 
 use agekeep::error::Result;
 use agekeep::event::{Erased, Event};
+use agekeep::remote::{self, Replica};
 use agekeep::store::retention::{Proof, ReceiptCheck};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -11,6 +12,7 @@ use crate::output::{self, Bar};
 use crate::render::{self, seconds};
 use crate::table::{self, Pair};
 use crate::verbs::history::revision;
+use crate::verbs::replicas;
 
 #[derive(Args)]
 pub(crate) struct ReceiptArgs {
@@ -45,10 +47,22 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
         ReceiptVerb::Show { event } => {
             let event = event.as_deref().map(|text| revision(global, text));
             let proof = store.receipt(event.transpose()?.as_ref())?;
+            let others = remote::replicas(&global.existing_store()?, &store);
+            let mut others = others.unwrap_or_else(|error| {
+                output::warn(&format!("other machines are not shown: {error}"));
+                Vec::new()
+            });
+            others.retain(|replica| !replica.is_own);
+            let each = others.into_iter().map(|replica| {
+                let event = proof.event.number;
+                let done = replicas::has_destroyed(global, &mut store, &replica, event)?;
+                Ok((replica, done))
+            });
+            let others: Vec<(Replica, bool)> = each.collect::<Result<_>>()?;
             if global.json {
-                output::json(&to_json(&proof))?;
+                output::json(&to_json(&proof, &others))?;
             } else {
-                table::print_pairs(global, &to_pairs(&proof))?;
+                table::print_pairs(global, &to_pairs(&proof, &others))?;
             }
             Ok(0)
         }
@@ -84,7 +98,7 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
     }
 }
 
-fn to_pairs(proof: &Proof) -> Vec<Pair> {
+fn to_pairs(proof: &Proof, others: &[(Replica, bool)]) -> Vec<Pair> {
     let (event, receipt) = (&proof.event, proof.receipt());
     let said = |text: &Option<String>| render::quoted(text.as_deref().unwrap_or("-"));
     let mut pairs = vec![
@@ -124,9 +138,38 @@ fn to_pairs(proof: &Proof) -> Vec<Pair> {
         let said = "records of calls that asked for such a path when nothing was there";
         pairs.push(("still said", format!("{} {said}", receipt.asked)));
     }
+    pairs.extend(others.iter().map(on_replica));
     let not_reached = receipt.not_reached.iter();
     pairs.extend(not_reached.map(|what| ("not reached", what.clone())));
     pairs
+}
+
+/// Describes what another machine says of the erased keys.
+fn on_replica((replica, is_done): &(Replica, bool)) -> Pair {
+    let (name, at) = (&replica.name, seconds(replica.time));
+    if replica.has_left() {
+        return (
+            "destroyed by",
+            format!("{name}, which says at {at} that it has no keys"),
+        );
+    }
+    if *is_done {
+        return ("destroyed by", format!("{name}, which says so at {at}"));
+    }
+    let removed = match replica.role {
+        Some(_) => "",
+        None => ", which was removed and has the keys of then",
+    };
+    let events = output::counted(replica.events, "event");
+    let apart = if replica.is_apart {
+        ", some of them its own"
+    } else {
+        ""
+    };
+    (
+        "not yet by",
+        format!("{name}{removed}: it was at {events}{apart} at {at}"),
+    )
 }
 
 fn memory_text(memory: &Erased) -> String {
@@ -156,7 +199,7 @@ fn earlier_text(earlier: &Event) -> String {
     )
 }
 
-fn to_json(proof: &Proof) -> Value {
+fn to_json(proof: &Proof, others: &[(Replica, bool)]) -> Value {
     let event = &proof.event;
     let earlier = proof.earlier.iter().map(|earlier| {
         json!({
@@ -167,6 +210,16 @@ fn to_json(proof: &Proof) -> Value {
             "reason": earlier.reason,
         })
     });
+    let replicas = others.iter().map(|(replica, is_done)| {
+        json!({
+            "name": replica.name,
+            "destroyed": is_done,
+            "removed": replica.role.is_none(),
+            "events": replica.events,
+            "time": seconds(replica.time),
+        })
+    });
+    let replicas: Vec<Value> = replicas.collect();
     json!({
         "schema": "agekeep.receipt/1",
         "event": event.number,
@@ -179,6 +232,7 @@ fn to_json(proof: &Proof) -> Value {
         "reason": event.reason,
         "earlier": earlier.collect::<Vec<_>>(),
         "receipt": proof.receipt(),
+        "replicas": replicas,
     })
 }
 

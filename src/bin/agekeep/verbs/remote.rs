@@ -4,9 +4,11 @@ use std::cell::RefCell;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use agekeep::error::Result;
+use agekeep::crypto::keyfile;
+use agekeep::crypto::recipients::Role;
+use agekeep::error::{Error, RemoteFault, Result};
 use agekeep::remote::{
-    self, CloneOptions, Cloned, KeyBackup, PullOptions, Pulled, Pushed, Remote, Transfer,
+    self, Asking, CloneOptions, Cloned, KeyBackup, PullOptions, Pulled, Pushed, Remote, Transfer,
 };
 use agekeep::store::ProgressFn;
 use agekeep::verify;
@@ -75,6 +77,12 @@ pub(crate) struct CloneArgs {
     /// Put the keys of this backup in place, made by `agekeep keys backup`
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
+    /// Ask for keys under this name: a reader lets this machine in with `agekeep replicas add`
+    #[arg(long, conflicts_with = "keys")]
+    name: Option<String>,
+    /// Ask for the keys of an auditor, which open no text
+    #[arg(long, requires = "name")]
+    audit: bool,
 }
 
 pub(crate) fn remote(global: &Global, args: &RemoteArgs) -> Result<u8> {
@@ -226,13 +234,25 @@ fn told(pulled: &Pulled) -> String {
 pub(crate) fn clone(global: &Global, args: &CloneArgs) -> Result<u8> {
     let keys = args.keys.as_deref();
     let checkpoints = args.checkpoint.iter().map(|file| note(file));
+    let asks = args
+        .name
+        .as_deref()
+        .map(|name| asking(global, name, args.audit));
     let options = CloneOptions {
         checkpoints: checkpoints.collect::<Result<_>>()?,
         keys: keys.map(|file| backup(global, file)).transpose()?,
+        asks: asks.transpose()?,
     };
     let cloned = with_bar(global, |transfer, verified| {
         remote::clone(&args.url, &args.folder, options, transfer, verified)
     })?;
+    // The card is at the remote once this says what a reader has to do.
+    let asks = args.name.as_ref().map(|_| ask(global, &args.folder));
+    let waiting = asks.transpose()?.flatten();
+    let code = match &waiting {
+        Some(Error::Remote(RemoteFault::Waiting { code, .. })) => Some(code),
+        _ => None,
+    };
     let object = json!({
         "schema": "agekeep.clone/1",
         "folder": args.folder,
@@ -241,14 +261,48 @@ pub(crate) fn clone(global: &Global, args: &CloneArgs) -> Result<u8> {
         "head": cloned.pulled.head,
         "events": cloned.pulled.events,
         "keys_of": cloned.keys_of,
+        "code": code,
     });
     let vouched = !args.checkpoint.is_empty();
-    tell(global, &object, &introduced(&cloned, &args.folder, vouched))?;
+    let mut said = introduced(&cloned, args, vouched);
+    if let Some(waiting) = &waiting {
+        let _ = write!(said, "\nIt asks for keys: {}.", waiting.hint());
+    }
+    tell(global, &object, &said)?;
     Ok(0)
 }
 
+/// Describes this machine to others, with keys that are made where there are none.
+fn asking(global: &Global, name: &str, audit: bool) -> Result<Asking> {
+    keyfile::make_identity(&environment::identity(global)?)?;
+    keyfile::make_signing_key(&environment::signing_key(global)?)?;
+    let keys = environment::keys(global)?;
+    let role = if audit { Role::Auditor } else { Role::Reader };
+    Ok(Asking {
+        name: name.to_owned(),
+        role,
+        key: keys.signing_key.ok_or(Error::NoSigningKey)?.verifying_key(),
+        reads: keys.identity.recipient()?,
+        keyring: keys.keyring,
+    })
+}
+
+/// Publishes the card of a new copy; the error says for what it waits, and `None` if it has its keys.
+fn ask(global: &Global, folder: &Path) -> Result<Option<Error>> {
+    let keys = (environment::keys_to_look(global)?, global.clock());
+    let mut progress = |_, _| {};
+    let mut transfer = transfer(global, &mut progress);
+    match remote::sync(folder, None, keys, &mut transfer, &mut |_| {}) {
+        Err(waiting @ Error::Remote(RemoteFault::Waiting { .. } | RemoteFault::NoMail { .. })) => {
+            Ok(Some(waiting))
+        }
+        synced => synced.map(|_| None),
+    }
+}
+
 /// Describes a copy: what it is, how far it can be believed, and what it can do.
-fn introduced(cloned: &Cloned, folder: &Path, vouched: bool) -> String {
+fn introduced(cloned: &Cloned, args: &CloneArgs, vouched: bool) -> String {
+    let folder = &args.folder;
     let mut text = format!(
         "The store {} is in {}: {}, verified. {} created it.",
         cloned.store,
@@ -264,6 +318,7 @@ fn introduced(cloned: &Cloned, folder: &Path, vouched: bool) -> String {
     }
     text.push_str(match cloned.keys_of {
         Some(_) => "\nIts keys are in place, so your identity opens it.",
+        None if args.name.is_some() => "",
         None => {
             "\nIt has no keys: nobody can read it, and `agekeep verify` and `agekeep pull` work."
         }
@@ -277,7 +332,7 @@ fn introduced(cloned: &Cloned, folder: &Path, vouched: bool) -> String {
 }
 
 /// Shows one bar for what is transferred, and then for what is verified.
-fn with_bar<T>(
+pub(crate) fn with_bar<T>(
     global: &Global,
     work: impl FnOnce(&mut Transfer<'_>, &mut dyn FnMut(verify::Progress)) -> Result<T>,
 ) -> Result<T> {
@@ -299,7 +354,7 @@ fn backup(global: &Global, file: &Path) -> Result<KeyBackup> {
     })
 }
 
-fn transfer<'a>(global: &Global, progress: &'a mut ProgressFn<'a>) -> Transfer<'a> {
+pub(crate) fn transfer<'a>(global: &Global, progress: &'a mut ProgressFn<'a>) -> Transfer<'a> {
     Transfer {
         now: (global.clock())(),
         attended: !global.unattended && input::is_terminal(),
@@ -307,7 +362,7 @@ fn transfer<'a>(global: &Global, progress: &'a mut ProgressFn<'a>) -> Transfer<'
     }
 }
 
-fn tell(global: &Global, object: &Value, said: &str) -> Result<()> {
+pub(crate) fn tell(global: &Global, object: &Value, said: &str) -> Result<()> {
     if global.json {
         output::json(object).map(drop)
     } else {

@@ -33,9 +33,16 @@ enum Scheduler {
     /// Print a service that sweeps once, and a timer that starts it every day
     Systemd(systemd::Systemd),
     /// Print a line for the crontab of the store's owner
-    Cron,
+    Cron(Cron),
     /// Print a daily Kubernetes job, with the keys from a Secret and the store on a volume
     K8s(k8s::K8s),
+}
+
+#[derive(Args)]
+struct Cron {
+    /// Sync before the sweep and after it; without the first there is no sweep
+    #[arg(long)]
+    sync: bool,
 }
 
 /// A text, and the file it is for.
@@ -52,7 +59,7 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
             systemd::files(&sweep, args)?,
             systemd::afterwards(&sweep, args),
         ),
-        Scheduler::Cron => ("cron", vec![file(&sweep)], String::new()),
+        Scheduler::Cron(args) => ("cron", vec![file(&sweep, args.sync)], String::new()),
         Scheduler::K8s(args) => ("k8s", vec![k8s::file(&sweep, args)?], String::new()),
     };
     for sentence in all(&sweep, &args.form) {
@@ -83,10 +90,16 @@ const LINE_BYTES_MAX: usize = 998;
 /// A time when little else is going on, at no round minute.
 const TIME: &str = "17 3 * * *";
 
-fn file(sweep: &Sweep) -> ScheduleFile {
-    let command = terminal::command(&sweep.variables(), &sweep.expire());
+fn file(sweep: &Sweep, sync: bool) -> ScheduleFile {
+    let mut command = terminal::command(&sweep.variables(), &sweep.expire());
+    let mut form = vec!["cron"];
+    if sync {
+        let sync = terminal::command(&sweep.variables(), &sweep.command(&["sync"]));
+        command = format!("{{ {sync} && {command} && {sync}; }}");
+        form.push("--sync");
+    }
     let line = format!("{TIME} {} | logger -t agekeep-expire", escaped(&command));
-    let (again, status) = (sweep.schedule(&["cron"]), sweep.status());
+    let (again, status) = (sweep.schedule(&form), sweep.status());
     let long = if line.len() > LINE_BYTES_MAX {
         "# Some crons do not accept a line this long. If yours does not, put the command into a \
          script.\n"

@@ -5,7 +5,7 @@ use std::path::Path;
 use agekeep::crypto::recipients::Role;
 use agekeep::error::{Error, Result};
 use agekeep::policy::expiration::TimeSpan;
-use agekeep::remote::{self, Remote};
+use agekeep::remote::{self, Remote, Replica};
 use agekeep::store::{Compacted, CopyOf, Distance, SignerRole, Status, StorageStats, Store};
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use clap::Args;
@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 use crate::args::Global;
 use crate::output::{self, Bar, counted};
 use crate::table::{self, Pair, Screen};
+use crate::verbs::history::revision;
+use crate::verbs::replicas;
 use crate::{environment, render};
 
 #[derive(Args)]
@@ -21,6 +23,10 @@ pub(crate) struct StatusArgs {
     /// Exit with code 14 if the last sweep is older than this, such as 26h; for monitoring
     #[arg(long, value_name = "TIME")]
     max_age: Option<String>,
+    /// Exit with code 14 if another machine has not applied an erasure that is older than this, such as
+    /// 7d; for monitoring
+    #[arg(long, value_name = "TIME")]
+    max_erasure_age: Option<String>,
 }
 
 /// How long a remote may lack events before `doctor` names it.
@@ -29,21 +35,70 @@ const REMOTE_AGE_MAX: TimeDelta = TimeDelta::days(7);
 const OVERDUE: u8 = 14;
 
 pub(crate) fn run(global: &Global, args: &StatusArgs) -> Result<u8> {
-    let max_age = args.max_age.as_deref().map(str::parse::<TimeSpan>);
-    let max_age = max_age
-        .transpose()
-        .map_err(|why| Error::invalid("--max-age", why))?;
-    let mut status = global.open_for_reading()?.status()?;
+    let max_age = span("--max-age", args.max_age.as_deref())?;
+    let max_erasure_age = span("--max-erasure-age", args.max_erasure_age.as_deref())?;
+    let mut store = global.open_for_reading()?;
+    let mut status = store.status()?;
     let remotes = remotes(&mut status);
-    let overdue = max_age.and_then(|max| overdue(&status, (global.clock())(), max));
-    let code = if overdue.is_some() { OVERDUE } else { 0 };
-    status.problems.extend(overdue);
+    let replicas = match remote::replicas(&status.path, &store) {
+        Err(error) if max_erasure_age.is_some() => return Err(error),
+        // A file of remotes that cannot be read is named already.
+        replicas => replicas.unwrap_or_default(),
+    };
+    let now = (global.clock())();
+    let mut problems: Vec<String> = max_age
+        .and_then(|max| overdue(&status, now, max))
+        .into_iter()
+        .collect();
+    if let Some(max) = max_erasure_age {
+        problems.extend(erasures_behind(global, &mut store, &replicas, max)?);
+    }
+    let code = if problems.is_empty() { 0 } else { OVERDUE };
+    status.problems.extend(problems);
     if global.json {
-        output::json(&to_json(&status, &remotes))?;
+        output::json(&to_json(&status, &remotes, &replicas))?;
     } else {
-        table::print_pairs(global, &to_pairs(&status, &remotes))?;
+        table::print_pairs(global, &to_pairs(&status, &remotes, &replicas))?;
     }
     Ok(code)
+}
+
+fn span(option: &'static str, text: Option<&str>) -> Result<Option<TimeSpan>> {
+    let span = text.map(str::parse::<TimeSpan>).transpose();
+    span.map_err(|why| Error::invalid(option, why))
+}
+
+/// Names each machine that has not applied an erasure for longer than `max`, as far as this machine has
+/// seen.
+fn erasures_behind(
+    global: &Global,
+    store: &mut Store,
+    replicas: &[Replica],
+    max: TimeSpan,
+) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let erasures = store.receipts()?;
+    for replica in replicas.iter().filter(|replica| replica.may_open()) {
+        let mut late = None;
+        for event in erasures.iter().rev() {
+            if replicas::has_destroyed(global, store, replica, *event)? {
+                break;
+            }
+            late = Some(*event);
+        }
+        let Some(event) = late else { continue };
+        let revision = revision(global, &event.to_string())?;
+        let time = store.receipt(Some(&revision))?.event.time;
+        if ((global.clock())() - time).num_seconds() > max.seconds() {
+            problems.push(format!(
+                "{} has not applied the erasure of event {event}, made at {}, more than {max} ago: run \
+                 `agekeep sync` there",
+                replica.name,
+                render::seconds(time)
+            ));
+        }
+    }
+    Ok(problems)
 }
 
 /// Reports that no sweep was carried out for too long.
@@ -85,7 +140,7 @@ fn remote_line(remote: &Remote, events: u64) -> String {
     }
 }
 
-fn to_pairs(status: &Status, remotes: &[Remote]) -> Vec<Pair> {
+fn to_pairs(status: &Status, remotes: &[Remote], replicas: &[Replica]) -> Vec<Pair> {
     let mut pairs = vec![
         ("store", status.path.display().to_string()),
         ("id", status.id.to_string()),
@@ -126,6 +181,10 @@ fn to_pairs(status: &Status, remotes: &[Remote]) -> Vec<Pair> {
     );
     let remotes = remotes.iter();
     pairs.extend(remotes.map(|remote| ("remote", remote_line(remote, status.events))));
+    for replica in replicas {
+        let far = replicas::how_far(replica, status.events);
+        pairs.push(("replica", format!("{} {far}", replica.name)));
+    }
     for member in &status.recipients {
         let who = format!("{} {}", member.name, member.recipient);
         pairs.push((member.role.as_str(), who));
@@ -162,7 +221,7 @@ fn last_sweep(status: &Status) -> Option<String> {
     Some(time.to_rfc3339_opts(SecondsFormat::Secs, true))
 }
 
-fn to_json(status: &Status, remotes: &[Remote]) -> serde_json::Value {
+fn to_json(status: &Status, remotes: &[Remote], replicas: &[Replica]) -> serde_json::Value {
     let recipients: Vec<_> = status
         .recipients
         .iter()
@@ -196,6 +255,7 @@ fn to_json(status: &Status, remotes: &[Remote]) -> serde_json::Value {
         "recipients": recipients,
         "signers": signers,
         "remotes": remotes.iter().map(super::remote::to_json).collect::<Vec<_>>(),
+        "replicas": replicas.iter().map(replicas::to_json).collect::<Vec<_>>(),
         "problems": status.problems,
     })
 }

@@ -1,0 +1,294 @@
+//! Faults of copies elsewhere, and of machines that have one.
+
+use std::fmt;
+
+/// The reasons why a copy elsewhere is not used, or what it has is not taken.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RemoteFault {
+    /// The store has no remote of that name.
+    NoSuch {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// A remote has that name already.
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// The program `git` is not installed.
+    NoGit,
+    /// The host cannot be reached, refuses, or says what nobody understands.
+    Unreachable {
+        /// The remote.
+        remote: String,
+        /// The last words of git, or of the host.
+        why: String,
+    },
+    /// The remote has no history.
+    Empty {
+        /// The remote.
+        remote: String,
+    },
+    /// The remote has events that the store lacks.
+    Ahead {
+        /// The remote.
+        remote: String,
+    },
+    /// The store and the remote each have events that the other lacks.
+    Diverged {
+        /// The remote.
+        remote: String,
+    },
+    /// The remote's history does not verify as the history of this store.
+    Unverified {
+        /// The remote.
+        remote: String,
+        /// The first finding.
+        what: String,
+    },
+    /// The keys of this copy, or those that come along, do not fit the remote's history.
+    NoKeys {
+        /// The remote.
+        remote: String,
+    },
+    /// The history came, and the keys to it have not: no machine has sent them to this one yet.
+    NoMail {
+        /// The remote.
+        remote: String,
+    },
+    /// This machine asks for keys, and nobody has let it in yet.
+    Waiting {
+        /// The name under which it asks.
+        name: String,
+        /// The code to compare.
+        code: String,
+    },
+    /// The remote's history says that this machine was removed.
+    Removed {
+        /// The remote.
+        remote: String,
+    },
+    /// Events or keys of this copy are nowhere else.
+    OnlyHere {
+        /// The remote.
+        remote: String,
+    },
+    /// No machine asks for keys under that name, role and code.
+    NoRequest {
+        /// The remote.
+        remote: String,
+        /// The name.
+        name: String,
+    },
+    /// The store and the remote each have events that the other lacks, and those of this machine are at
+    /// the remote on a line of their own.
+    Apart {
+        /// The remote.
+        remote: String,
+        /// How many events are on that line alone.
+        own: u64,
+    },
+    /// The remote serves an older card of a machine than it did before.
+    TurnedBack {
+        /// The remote.
+        remote: String,
+        /// The machine.
+        machine: String,
+    },
+    /// The remote lacks events that a machine signed for.
+    Withholds {
+        /// The remote.
+        remote: String,
+        /// The machine.
+        machine: String,
+        /// How many events its history has.
+        events: u64,
+    },
+    /// The store went on again and again while the remote's history was verified.
+    Overtaken,
+}
+
+impl RemoteFault {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::NoSuch { .. } => "no_remote",
+            Self::Exists { .. } => "remote_exists",
+            Self::NoGit => "no_git",
+            Self::Unreachable { .. } => "unreachable",
+            Self::Empty { .. } => "remote_empty",
+            Self::Ahead { .. } => "remote_ahead",
+            Self::Diverged { .. } => "diverged",
+            Self::Unverified { .. } => "unverified",
+            Self::NoKeys { .. } => "keys_behind",
+            Self::NoMail { .. } => "no_mail",
+            Self::Waiting { .. } => "waiting_for_keys",
+            Self::Removed { .. } => "removed",
+            Self::OnlyHere { .. } => "only_here",
+            Self::NoRequest { .. } => "no_request",
+            Self::Apart { .. } => "apart",
+            Self::TurnedBack { .. } => "remote_turned_back",
+            Self::Withholds { .. } => "remote_withholds",
+            Self::Overtaken => "overtaken",
+        }
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::NoSuch { .. } | Self::Empty { .. } | Self::NoRequest { .. } => 4,
+            Self::Exists { .. } => 5,
+            Self::OnlyHere { .. } => 6,
+            Self::Removed { .. } => 7,
+            Self::Overtaken => 11,
+            Self::NoKeys { .. } | Self::NoMail { .. } | Self::Waiting { .. } => 12,
+            Self::Unverified { .. } | Self::TurnedBack { .. } | Self::Withholds { .. } => 13,
+            Self::Ahead { .. } | Self::Diverged { .. } | Self::Apart { .. } => 15,
+            Self::NoGit | Self::Unreachable { .. } => 16,
+        }
+    }
+
+    pub(super) fn hint(&self) -> String {
+        match self {
+            Self::NoSuch { known, .. } if known.is_empty() => {
+                "add one with `agekeep remote add NAME URL`".into()
+            }
+            Self::NoSuch { known, .. } => format!("name one of these: {}", known.join(", ")),
+            Self::Exists { name } => format!(
+                "give it another name, or remove the other first with `agekeep remote rm {name}`"
+            ),
+            Self::NoGit => "install git, and add its folder to PATH".into(),
+            Self::Unreachable { remote, .. } => format!(
+                "check that `git ls-remote` reaches the URL of {remote}, which `agekeep remote \
+                 list` shows; nothing was changed, and the next try sends or takes all of it"
+            ),
+            Self::Empty { .. } => {
+                "run `agekeep push` in the store that has the history, and try again".into()
+            }
+            Self::Ahead { remote } => format!(
+                "run `agekeep pull {remote}`, which takes what another copy pushed there, if it goes \
+                 on from here"
+            ),
+            Self::Diverged { remote } => format!(
+                "go on with one of the two, and push the other to a remote of its own: agekeep cannot \
+                 merge copies that were written to at the same time. If {remote} is another store's, \
+                 remove it. Nothing was taken"
+            ),
+            Self::Unverified { remote, .. } => format!(
+                "find out who changed {remote}; nothing was taken from it. If this copy is right, \
+                 add an empty repository as another remote and push to that"
+            ),
+            Self::NoMail { .. } => {
+                "run `agekeep sync` on a machine that has them, and then here again; --wait waits for \
+                 it. Nothing was taken"
+                    .into()
+            }
+            Self::Waiting { name, code } => format!(
+                "ask a reader to run `agekeep replicas add {name} --code {code}` where the store can be \
+                 read, and then run `agekeep sync` here; --wait waits for it"
+            ),
+            Self::Removed { .. } => {
+                "ask an owner of the store. This copy keeps what it has, and nothing was taken or sent; \
+                 remove its folder when you no longer need it"
+                    .into()
+            }
+            Self::OnlyHere { .. } => {
+                "run `agekeep sync` here, then on a reader's other machine, and try again before anybody \
+                 writes. Nothing was destroyed"
+                    .into()
+            }
+            Self::NoRequest { .. } => {
+                "check that name, role and code are those that `agekeep sync` shows on the other machine"
+                    .into()
+            }
+            Self::Apart { .. } => {
+                "go on with one of the two histories: agekeep cannot merge them. To take the remote's, \
+                 clone it to a new folder, and use that"
+                    .into()
+            }
+            Self::TurnedBack { remote, .. } => format!(
+                "find out whether {remote} was restored from a backup. A sync on the machine itself \
+                 publishes its card anew; nothing was taken or sent"
+            ),
+            Self::Withholds { machine, .. } => format!(
+                "run `agekeep sync` on {machine}, which sends them again, or `agekeep replicas rm \
+                 {machine}` if it is gone or its word is false. Nothing was taken or sent"
+            ),
+            Self::NoKeys { .. } => {
+                "run `agekeep push` and `agekeep keys backup FILE` where the events were written, and \
+                 name that file here with --keys (an auditor's is made with --for-auditors). Nothing \
+                 was taken"
+                    .into()
+            }
+            Self::Overtaken => "try again when fewer commands are executed".into(),
+        }
+    }
+}
+
+impl fmt::Display for RemoteFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuch { name, .. } => write!(f, "the store has no remote named {name}"),
+            Self::Exists { name } => write!(f, "there is already a remote named {name}"),
+            Self::NoGit => f.write_str("the program git is not in PATH"),
+            Self::Unreachable { remote, why } => {
+                write!(f, "the transfer with {remote} failed: {why}")
+            }
+            Self::Empty { remote } => write!(f, "{remote} has no history"),
+            Self::Ahead { remote } => write!(f, "{remote} has events that this store lacks"),
+            Self::Diverged { remote } => write!(
+                f,
+                "this store and {remote} each have events that the other lacks"
+            ),
+            Self::Unverified { remote, what } => write!(
+                f,
+                "the history of {remote} does not verify as the history of this store ({what})"
+            ),
+            Self::NoKeys { remote } => write!(
+                f,
+                "the history of {remote} verifies, and the keys of this copy are older or newer than it"
+            ),
+            Self::NoMail { remote } => write!(
+                f,
+                "{remote} has new history, and no machine has sent the keys to it yet"
+            ),
+            Self::Waiting { name, .. } => {
+                write!(f, "{name} asks for keys, and nobody has let it in yet")
+            }
+            Self::Removed { remote } => write!(
+                f,
+                "the history of {remote} says that this machine was removed"
+            ),
+            Self::OnlyHere { remote } => write!(
+                f,
+                "{remote} does not end where this copy does, or no other machine has said that it has all \
+                 keys up to there"
+            ),
+            Self::NoRequest { remote, name } => {
+                write!(
+                    f,
+                    "no machine named {name} asks for keys at {remote} with that code"
+                )
+            }
+            Self::Apart { remote, own } => write!(
+                f,
+                "this store and {remote} each have events that the other lacks; the {own} of this \
+                 machine are safe there on a line of their own"
+            ),
+            Self::TurnedBack { remote, machine } => write!(
+                f,
+                "{remote} serves an older card of {machine} than it did before"
+            ),
+            Self::Withholds {
+                remote,
+                machine,
+                events,
+            } => write!(
+                f,
+                "{machine} signed for a history of {events} events, and {remote} does not have it"
+            ),
+            Self::Overtaken => f.write_str("the store was changed again and again meanwhile"),
+        }
+    }
+}

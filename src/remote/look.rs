@@ -1,0 +1,314 @@
+//! A look at a remote: the refs of the machines, their cards, and how far these are believed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::crypto::recipients::{self, Member, Role};
+use crate::crypto::seal::Sealed;
+use crate::crypto::sign::Signers;
+use crate::disk::Folder;
+use crate::error::{Error, RemoteFault, Result};
+use crate::id::ObjectId;
+use crate::remote::card::{self, CARDS, Card, LINES, PublishedCard};
+use crate::remote::git::TransferRepository;
+use crate::remote::local::{Cards, LocalFile, Remote};
+use crate::remote::{events_after, host_of, policy_at};
+use crate::repository::{BRANCH, Repository};
+use crate::store::mail::signer_role_at;
+use crate::store::{self, SignerRole};
+
+/// A look at a remote: its refs, and the cards that are there.
+pub(super) struct Look<'a> {
+    root: &'a Folder,
+    pub(super) remote: &'a Remote,
+    pub(super) attended: bool,
+    pub(super) refs: BTreeMap<String, ObjectId>,
+    /// Cards of this machine and of signers, by the digits of their keys.
+    pub(super) cards: Cards,
+    /// The machines whose refs were asked for.
+    asked: BTreeSet<String>,
+    /// Cards that were not known before.
+    pub(super) is_new: BTreeSet<String>,
+    is_read: bool,
+    /// The name of a machine whose card does not count.
+    pub(super) passed_over: Option<&'a str>,
+    /// Where cards were fetched to that were not known before.
+    pub(super) fetched: Option<TransferRepository>,
+}
+
+/// Tells whether a history has a commit.
+pub(super) fn contains(repository: &Repository, end: ObjectId, commit: ObjectId) -> Result<bool> {
+    Ok(repository.has(commit)? && events_after(repository, Some(commit), end)?.is_some())
+}
+
+/// Returns the signers and the members as of a commit.
+pub(super) fn people_at(repository: &Repository, head: ObjectId) -> Result<(Signers, Vec<Member>)> {
+    let blobs = store::config_blobs_at(repository, head)?;
+    let signers = Signers::parse(&repository.public(blobs.signers)?);
+    let members = recipients::parse(&repository.public(blobs.recipients)?);
+    Ok((
+        signers.map_err(|why| Error::damaged("signers", why))?,
+        members.map_err(|why| Error::damaged("recipients", why))?,
+    ))
+}
+
+/// Returns what another machine may open. Its identity and its signing key have one name: otherwise it could
+/// name somebody else's identity, and its own mailbox.
+pub(super) fn role_now(card: &Card, signers: &Signers, members: &[Member]) -> Option<Role> {
+    let signs = signer_role_at(signers, &card.key, &card.name, card.time)?;
+    let own = |member: &&Member| member.name == card.name && member.recipient == card.reads;
+    let role = members.iter().find(own)?.role;
+    (role == Role::Auditor || signs != SignerRole::Auditor).then_some(role)
+}
+
+/// Returns the names of the refs of a machine.
+fn names_of(digits: &str) -> [String; 2] {
+    [format!("{CARDS}{digits}"), format!("{LINES}{digits}")]
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn at(
+        root: &'a Folder,
+        remote: &'a Remote,
+        git: &TransferRepository,
+        attended: bool,
+    ) -> Result<Self> {
+        // Every ref is asked for by its name: a host may have many others.
+        let cards = LocalFile::read(root)?.cards_at(&remote.name);
+        let names = cards.keys().flat_map(|digits| names_of(digits));
+        let names: Vec<String> = [BRANCH.to_owned()].into_iter().chain(names).collect();
+        Ok(Self {
+            root,
+            remote,
+            attended,
+            refs: git.refs_of(host_of(remote, attended), &names)?,
+            asked: cards.keys().cloned().collect(),
+            cards,
+            is_new: BTreeSet::new(),
+            is_read: false,
+            passed_over: None,
+            fetched: None,
+        })
+    }
+
+    /// Reads the cards of this machine and of the signers at the end of a history, of which the host has
+    /// others than were seen before.
+    pub(super) fn read_cards(
+        &mut self,
+        repository: &Repository,
+        own: Option<&String>,
+        head: ObjectId,
+    ) -> Result<()> {
+        if self.is_read {
+            return Ok(());
+        }
+        let (signers, _) = people_at(repository, head)?;
+        let counted = signers
+            .entries()
+            .filter(|signer| Some(signer.name()) != self.passed_over);
+        let mut wanted: BTreeMap<String, Option<&str>> = counted
+            .map(|signer| (card::digits_of(&signer.key()), Some(signer.name())))
+            .collect();
+        if let Some(own) = own {
+            // A machine that asks for keys is no signer yet.
+            wanted.entry(own.clone()).or_insert(None);
+        }
+        let others = wanted.keys().filter(|digits| !self.asked.contains(*digits));
+        let names: Vec<String> = others.flat_map(|digits| names_of(digits)).collect();
+        if !names.is_empty() {
+            let git = self.repository()?;
+            let found = git.refs_of(host_of(self.remote, self.attended), &names)?;
+            self.fetched = Some(git);
+            self.refs.extend(found);
+        }
+        let mut names = Vec::new();
+        for digits in wanted.keys() {
+            let name = format!("{CARDS}{digits}");
+            let known = self.cards.get(digits).map(|known| known.commit);
+            let there = self.refs.get(&name).copied();
+            if there.is_some() && there != known {
+                names.push(name);
+            }
+        }
+        let (id, _) = policy_at(repository, head)?;
+        for found in self.fetch(&names)? {
+            let digits = found.digits();
+            let name = wanted.get(&digits).copied().flatten();
+            // One key may sign in several stores, and a signer speaks for no other.
+            let is_its_own = name.is_none_or(|name| name == found.card.name);
+            if found.card.store != id || !is_its_own {
+                continue;
+            }
+            let known = self.cards.get(&digits);
+            if known.is_some_and(|known| known.card.time >= found.card.time) {
+                if Some(&digits) == own {
+                    // This machine publishes its card anew.
+                    continue;
+                }
+                return Err(Error::Remote(RemoteFault::TurnedBack {
+                    remote: self.remote.name.clone(),
+                    machine: found.card.name,
+                }));
+            }
+            self.is_new.insert(digits.clone());
+            self.cards.insert(digits, found);
+        }
+        self.cards.retain(|digits, found| {
+            let name = wanted.get(digits);
+            name.is_some_and(|name| name.is_none_or(|name| name == found.card.name))
+        });
+        self.is_read = true;
+        Ok(())
+    }
+
+    /// Returns the repository that cards are fetched to.
+    fn repository(&mut self) -> Result<TransferRepository> {
+        let there = self.fetched.take();
+        there.map_or_else(|| TransferRepository::make(self.root, None), Ok)
+    }
+
+    /// Fetches cards by the names of their refs. What is no card of that ref's key, or does not come, is
+    /// passed over: its machine publishes another.
+    pub(super) fn fetch(&mut self, names: &[String]) -> Result<Vec<PublishedCard>> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let git = self.repository()?;
+        let host = host_of(self.remote, self.attended);
+        let same: Vec<_> = names
+            .iter()
+            .map(|name| (name.clone(), name.clone()))
+            .collect();
+        if git.fetch_refs(host, &same).is_err() {
+            for name in &same {
+                drop(git.fetch_refs(host, std::slice::from_ref(name)));
+            }
+        }
+        let found = names.iter().filter_map(|name| {
+            let found = PublishedCard::read(&git.repository, *self.refs.get(name)?)?;
+            (format!("{CARDS}{}", found.digits()) == *name).then_some(found)
+        });
+        let found = found.collect();
+        self.fetched = Some(git);
+        Ok(found)
+    }
+
+    /// Refuses a host that lacks what a machine signed for: its card names a commit that is neither in
+    /// the history here nor in that of the host, nor on its own line.
+    pub(super) fn check_witnesses(
+        &self,
+        repository: &Repository,
+        (ours, theirs): (ObjectId, ObjectId),
+    ) -> Result<()> {
+        for (digits, found) in &self.cards {
+            let (head, line) = (found.card.head, format!("{LINES}{digits}"));
+            // Others were looked at when they were new.
+            let is_there = if self.is_new.contains(digits) {
+                contains(repository, theirs, head)? || contains(repository, ours, head)?
+            } else {
+                repository.has(head)?
+            };
+            if !is_there && self.refs.get(&line) != Some(&head) {
+                return Err(Error::Remote(RemoteFault::Withholds {
+                    remote: self.remote.name.clone(),
+                    machine: found.card.name.clone(),
+                    events: found.card.events,
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the mail of a card, which is fetched again if only the card is known.
+    pub(super) fn mail_of(&mut self, card: &PublishedCard, role: Role) -> Result<Option<Sealed>> {
+        let is_here = |git: &TransferRepository| git.repository.has(card.commit).unwrap_or(false);
+        if !self.fetched.as_ref().is_some_and(is_here) {
+            self.fetch(&[format!("{CARDS}{}", card.digits())])?;
+        }
+        let git = self.fetched.as_ref();
+        Ok(git.and_then(|git| card.mail(&git.repository, role)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::crypto::digest::Digest;
+    use crate::crypto::seal::{Recipient, SealKey};
+    use crate::crypto::sign::{SignerEntry, SigningKey, Validity};
+    use crate::id::StoreId;
+
+    /// A card of `name`, with an identity and a key of its own.
+    fn card(name: &str) -> (Card, SigningKey) {
+        let key = SigningKey::generate();
+        let recipient = || Recipient::parse(&SealKey::generate().public_text()).expect("own");
+        let card = Card {
+            store: StoreId([3; 16]),
+            name: name.into(),
+            key: key.verifying_key(),
+            reads: recipient(),
+            role: Role::Reader,
+            mailbox: recipient(),
+            keys: None,
+            wants_all: true,
+            mail: Vec::new(),
+            events: 9,
+            head: ObjectId([7; 20]),
+            digest: Digest([9; 32]),
+            time: DateTime::from_timestamp(1_790_000_000, 0).expect("a time"),
+        };
+        (card, key)
+    }
+
+    fn member(role: Role, card: &Card) -> Member {
+        Member {
+            role,
+            name: card.name.clone(),
+            recipient: card.reads.clone(),
+        }
+    }
+
+    #[test]
+    fn a_machine_may_open_what_a_member_of_its_name_with_its_identity_may() {
+        let ((owner, owner_key), (ci, _), (sue, _)) = (card("owner"), card("ci"), card("sue"));
+        let signs =
+            |card: &Card, role| SignerEntry::new(&card.name, &card.key, role, Validity::default());
+        let signers = Signers::parse(&Signers::file("owner", &owner_key)).expect("own output");
+        let signers = signers.and(signs(&ci, SignerRole::Writer));
+        let signers = signers.and(signs(&sue, SignerRole::Auditor));
+        let members = [
+            member(Role::Reader, &owner),
+            member(Role::Reader, &ci),
+            member(Role::Auditor, &sue),
+        ];
+        let role = |card: &Card| role_now(card, &signers, &members);
+        assert_eq!(role(&ci), Some(Role::Reader));
+        assert_eq!(role(&sue), Some(Role::Auditor));
+        // An auditor, or a former reader who still signs, names a reader's identity.
+        let reads = owner.reads.clone();
+        for other in [
+            Card {
+                reads: reads.clone(),
+                ..sue.clone()
+            },
+            Card {
+                reads,
+                ..ci.clone()
+            },
+            Card {
+                name: "owner".into(),
+                ..ci.clone()
+            },
+            card("ci").0,
+            card("nobody").0,
+        ] {
+            assert_eq!(role(&other), None, "{}", other.name);
+        }
+        // An auditor's signing key gets no reader's keys, whatever identity is beside it.
+        let both = [member(Role::Reader, &sue)];
+        assert_eq!(role_now(&sue, &signers, &both), None);
+        assert_eq!(role_now(&ci, &signers, &members[..1]), None);
+        assert_eq!(role_now(&ci, &signers.without("ci"), &members), None);
+    }
+}

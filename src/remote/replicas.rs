@@ -1,0 +1,294 @@
+//! The machines that have a copy of a store: who they are, letting one in, and leaving.
+
+use std::path::Path;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::crypto::recipients::{Member, Role};
+use crate::crypto::sign::SigningKey;
+use crate::error::{Error, MembershipFault, RemoteFault, Result, SigningFault};
+use crate::event::Context;
+use crate::id::ObjectId;
+use crate::remote::card::{self, CARDS, Card, Mail, PublishedCard};
+use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
+use crate::remote::local::{self, Cards, LocalFile};
+use crate::remote::look::{Look, role_now};
+use crate::remote::sync::Machine;
+use crate::remote::{TRIES, Transfer, host_of, opened};
+use crate::repository::BRANCH;
+use crate::store::mail::{destroy_keys, id_of, people, signing_key};
+use crate::store::{self, Clock, Keys, SignerRole, Store, Validity};
+
+/// Most cards of machines that nobody let in which are looked at.
+const STRANGERS_MAX: usize = 1000;
+
+/// A machine that has a copy of the store, as its newest card describes it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Replica {
+    /// The name of its signing key in `signers`.
+    pub name: String,
+    /// That key's fingerprint.
+    pub fingerprint: String,
+    /// What it may open; `None` once its signing key or its identity was removed.
+    pub role: Option<Role>,
+    /// How many events its history had.
+    pub events: u64,
+    /// Its newest commit then.
+    pub head: ObjectId,
+    /// When it said so.
+    pub time: DateTime<Utc>,
+    /// What it said of its keys.
+    pub keys: ReplicaKeys,
+    /// True if its history has events that this machine's lacks.
+    pub is_apart: bool,
+    /// True for this machine.
+    pub is_own: bool,
+}
+
+/// What a machine says of its keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplicaKeys {
+    /// It has those of its end of history.
+    Has,
+    /// It asks for all of them, which may have come since.
+    Asks,
+    /// It has none, and asks for none: it has left.
+    Left,
+}
+
+impl ReplicaKeys {
+    /// Returns the word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Has => "has",
+            Self::Asks => "asks",
+            Self::Left => "left",
+        }
+    }
+}
+
+impl Replica {
+    /// Tells whether it is another machine that can open what it has.
+    #[must_use]
+    pub fn may_open(&self) -> bool {
+        !self.is_own && !self.has_left() && self.role.is_some()
+    }
+
+    /// Tells whether it has destroyed its keys, and asks for no others.
+    #[must_use]
+    pub fn has_left(&self) -> bool {
+        self.keys == ReplicaKeys::Left
+    }
+}
+
+/// A machine that asks for keys, and that somebody has compared the code with.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Admission {
+    /// Its name.
+    pub name: String,
+    /// What it may open now.
+    pub role: Role,
+    /// The events that let it in: none if it was in already.
+    pub events: Vec<u64>,
+}
+
+/// Lists the machines whose cards were seen at a remote, and this one. Nobody is asked.
+///
+/// # Errors
+/// [`Error::Damaged`] if `local.toml` is not valid.
+pub fn replicas(path: &Path, store: &Store) -> Result<Vec<Replica>> {
+    let root = store::store_at(path)?;
+    let local = LocalFile::read(&root)?;
+    let repository = opened(&root)?;
+    let own = signing_key(store)
+        .ok()
+        .map(|key| card::digits_of(&key.verifying_key()));
+    let (signers, members) = people(store);
+    let cards = local.newest_cards().into_iter();
+    let replica = |(digits, PublishedCard { card, .. })| {
+        Ok(Replica {
+            is_apart: !repository.has(card.head)?,
+            role: role_now(&card, signers, members),
+            fingerprint: card.key.fingerprint(),
+            events: card.events,
+            head: card.head,
+            time: card.time,
+            keys: match (card.keys, card.wants_all) {
+                (_, true) => ReplicaKeys::Asks,
+                (Some(_), false) => ReplicaKeys::Has,
+                (None, false) => ReplicaKeys::Left,
+            },
+            is_own: Some(&digits) == own.as_ref(),
+            name: card.name,
+        })
+    };
+    let mut found: Vec<Replica> = cards.map(replica).collect::<Result<_>>()?;
+    found.sort_by(|a, b| (!a.is_own, &a.name).cmp(&(!b.is_own, &b.name)));
+    Ok(found)
+}
+
+/// Lets in a machine that asks for keys at a remote, by the code that somebody read there: its identity
+/// becomes a member, and its signing key a signer. The next [`sync`](super::sync()) sends it the keys.
+///
+/// # Errors
+/// [`RemoteFault::NoRequest`] if no card there has that name, role and code; otherwise as for
+/// [`Store::add_member`] and [`Store::add_signer`].
+pub fn admit(
+    path: &Path,
+    remote: Option<&str>,
+    store: &mut Store,
+    (name, code, role): (&str, &str, Role),
+    context: &Context,
+    transfer: &mut Transfer<'_>,
+) -> Result<Admission> {
+    let root = store::store_at(path)?;
+    let remote = LocalFile::read(&root)?.find(remote)?;
+    let git = TransferRepository::make(&root, None)?;
+    let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+    let all = git.refs_of(host_of(&remote, transfer.attended), &[format!("{CARDS}*")])?;
+    look.refs.extend(all);
+    let names = look.refs.keys().filter(|name| {
+        let digits = name.strip_prefix(CARDS).and_then(card::parse_digits);
+        digits.is_some_and(|digits| !look.cards.contains_key(digits))
+    });
+    let names: Vec<String> = names.take(STRANGERS_MAX).cloned().collect();
+    let id = id_of(store);
+    let mut found = look.fetch(&names)?;
+    found.extend(look.cards.values().cloned());
+    let fits = |card: &Card| {
+        card.store == id && card.name == name && card.role == role && card.code() == code.trim()
+    };
+    let card = found.into_iter().map(|found| found.card).find(fits);
+    let card = card.ok_or_else(|| {
+        let (remote, name) = (remote.name.clone(), name.to_owned());
+        Error::Remote(RemoteFault::NoRequest { remote, name })
+    })?;
+    let (is_member, is_signer) = {
+        let (signers, members) = people(store);
+        let own = |member: &Member| {
+            member.name == name && member.recipient == card.reads && member.role == role
+        };
+        let other = |member: &&Member| {
+            !own(member) && (member.name == name || member.recipient == card.reads)
+        };
+        if let Some(other) = members.iter().find(other) {
+            let (name, role) = (other.name.clone(), other.role.as_str());
+            return Err(Error::Membership(MembershipFault::Already { name, role }));
+        }
+        let signer = signers.of(&card.key).filter(|signer| signer.name() == name);
+        let is_auditor = signer.is_some_and(|signer| signer.role() == SignerRole::Auditor);
+        if is_auditor && role == Role::Reader {
+            let what = format!("{name} has the role auditor already");
+            return Err(Error::Signing(SigningFault::Exists { what }));
+        }
+        let is_signer = signer.is_some();
+        (members.iter().any(own), is_signer)
+    };
+    let mut events = Vec::new();
+    if !is_signer {
+        let signs = match role {
+            Role::Reader => SignerRole::Writer,
+            Role::Auditor => SignerRole::Auditor,
+        };
+        let (_, meta) = store.add_signer(name, &card.key, signs, Validity::default(), context)?;
+        events.push(meta.event);
+    }
+    if !is_member {
+        events.push(store.add_member(name, role, &card.reads, context)?.event);
+    }
+    Ok(Admission {
+        name: card.name,
+        role,
+        events,
+    })
+}
+
+/// Destroys the keys of this copy, and says so on its card. The copy stays, and nobody can read it.
+///
+/// # Errors
+/// [`RemoteFault::OnlyHere`] if the remote's history does not end where this copy's does, or no other
+/// reader's machine has said that it is there with these keys; [`Error::Io`] if a file cannot be removed;
+/// otherwise as [`push`](super::push). The keys are gone before the remote is told: the same call tells it
+/// then.
+pub fn leave(
+    path: &Path,
+    remote: Option<&str>,
+    keys: (Keys, Clock),
+    transfer: &mut Transfer<'_>,
+) -> Result<()> {
+    let root = store::store_at(path)?;
+    let local = LocalFile::read(&root)?;
+    let remote = local.find(remote)?;
+    let repository = opened(&root)?;
+    let host = host_of(&remote, transfer.attended);
+    let mut machine = Machine::begin(&root, &repository, keys, local.asks())?;
+    let head = store::placed_head(&root, &repository)?;
+    let git = TransferRepository::make(&root, Some(head))?;
+    let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+    look.read_cards(&repository, machine.digits().as_ref(), head)?;
+    let Some(key) = machine.signing_key().map(SigningKey::verifying_key) else {
+        return Err(Error::NoSigningKey);
+    };
+    let digits = card::digits_of(&key);
+    let known = look.cards.get(&digits).map(|known| known.card.clone());
+    let (own, _) = machine.own_card(&look, head, None, transfer.now)?;
+    let card = own.or(known);
+    if machine.has_keys() {
+        let is_sent = look.refs.get(BRANCH) == Some(&head);
+        let is_only_here = match &card {
+            Some(card) if is_sent => card.head != head || !has_another(&look, &machine, card)?,
+            _ => true,
+        };
+        let folder = machine.keyring_folder(head)?;
+        if is_only_here || !destroy_keys(&root, &repository, &folder, head)? {
+            let remote = remote.name.clone();
+            return Err(Error::Remote(RemoteFault::OnlyHere { remote }));
+        }
+    }
+    local::ask_no_more(&root)?;
+    let (Some(card), Some(key)) = (card, machine.signing_key()) else {
+        // It has said nothing of itself.
+        return Ok(());
+    };
+    let last = Card {
+        keys: None,
+        wants_all: false,
+        mail: Vec::new(),
+        time: transfer.now.max(card.time + TimeDelta::milliseconds(1)),
+        ..card
+    };
+    let (made, objects) = last.publish(Mail::default(), key)?;
+    for object in &objects {
+        git.repository.write(object)?;
+    }
+    let name = format!("{CARDS}{digits}");
+    for _ in 0..TRIES {
+        let there = git.refs_of(host, std::slice::from_ref(&name))?;
+        let how = HowUpdated::Replaces(there.get(&name).copied());
+        let (name, to) = (name.clone(), made.commit);
+        let update = RefUpdate { name, to, how };
+        if git.push_refs(host, &[update], transfer.progress)? {
+            let cards = Cards::from([(digits, made)]);
+            return local::remember_cards(&root, &remote.name, &cards);
+        }
+    }
+    Err(Error::Remote(RemoteFault::Overtaken))
+}
+
+/// Tells whether another reader's machine has said that it has the keys of this one, at the same end of
+/// history. An auditor's machine has none that a reader's lacks.
+fn has_another(look: &Look<'_>, machine: &Machine<'_>, own: &Card) -> Result<bool> {
+    let (signers, members) = machine.people(own.head)?;
+    if role_now(own, &signers, &members) != Some(Role::Reader) {
+        return Ok(true);
+    }
+    let is_another = |other: &Card| {
+        let has_all = other.keys == own.keys && !other.wants_all && other.head == own.head;
+        let role = role_now(other, &signers, &members);
+        role == Some(Role::Reader) && other.key != own.key && has_all
+    };
+    Ok(look.cards.values().any(|other| is_another(&other.card)))
+}

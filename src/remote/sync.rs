@@ -1,0 +1,666 @@
+//! `sync`: takes what a remote has, sends what it lacks, and tells the other machines of this store how
+//! far this one is.
+//!
+//! ```text
+//! look at the host's refs → fetch history and cards → take what came, with the keys in a card's mail
+//! → own card, with mail for those that lack keys → push branch and card, both or neither
+//! ```
+//!
+//! Every machine has the same keys: those that history names. A machine that applies an erasure
+//! destroys the keys that were there before, and its mailbox with them, so that nothing a host kept
+//! decrypts to an erased key.
+
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::crypto::digest::Digest;
+use crate::crypto::recipients::{self, Member, Role};
+use crate::crypto::seal::{Recipient, SealKey};
+use crate::crypto::sign::{Signers, SigningKey};
+use crate::disk::Folder;
+use crate::error::{Error, RemoteFault, Result};
+use crate::id::{ObjectId, StoreId};
+use crate::keyring::{backup, mailbox};
+use crate::remote::card::{self, CARDS, Card, LINES, Mail, PublishedCard};
+use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
+use crate::remote::local::{self, LocalFile, Remote, Seen};
+use crate::remote::look::{Look, people_at, role_now};
+use crate::remote::{
+    IncomingKeys, PullOptions, Pulled, Source, TRIES, Transfer, events_after, events_at,
+    has_keyring, host_of, keyring_folder, opened, policy_at, receive, refuse_live_store,
+};
+use crate::repository::{BRANCH, Repository};
+use crate::store::mail::{Addressee, OwnSide, check_own_keyring, held_keys, own_side, signing_key};
+use crate::store::{self, Audience, Clock, Identity, Keys, Store};
+use crate::verify;
+
+/// A card that says nothing new is published again after this time, as a sign of life.
+const CARD_AGE_MAX: TimeDelta = TimeDelta::days(1);
+/// Where the end of a history that does not go on from ours is fetched to.
+const OTHER_LINE: &str = "refs/agekeep/other";
+
+/// The result of a sync.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Synced {
+    /// The remote's name.
+    pub remote: String,
+    /// The newest commit, here and there.
+    pub head: ObjectId,
+    /// How many events there are now, here and there.
+    pub events: u64,
+    /// How many events came.
+    pub received: u64,
+    /// How many events were sent.
+    pub sent: u64,
+    /// To how many machines keys were sent.
+    pub mailed: usize,
+    /// True if keys came in another machine's mail.
+    pub has_new_keys: bool,
+}
+
+/// This machine: its store once that can be opened, and the keys until then.
+pub(super) struct Machine<'a> {
+    root: &'a Folder,
+    pub(super) repository: &'a Repository,
+    store: Option<Store>,
+    keys: Option<(Keys, Clock)>,
+    identity: Identity,
+    state: Option<PathBuf>,
+    pub(super) keyring: Option<PathBuf>,
+    /// The name under which it asks for keys, and as what.
+    asks: Option<(String, Role)>,
+}
+
+/// Takes what a remote has, with the keys that other machines sent along, and sends what it lacks.
+/// A machine that asks for keys publishes its card, and says with [`RemoteFault::Waiting`] what a reader
+/// has to do.
+///
+/// # Errors
+/// As [`pull`](super::pull) and [`push`](super::push). [`RemoteFault::Apart`] if both have events that
+/// the other lacks: then this machine's are at the remote on a line of their own.
+/// [`RemoteFault::NoMail`] if keys of what came are missing and nobody has sent them yet.
+/// [`RemoteFault::TurnedBack`] and [`RemoteFault::Withholds`] if what the host serves contradicts what
+/// machines signed: then nothing was taken, and nothing sent.
+pub fn sync(
+    store: &Path,
+    remote: Option<&str>,
+    keys: (Keys, Clock),
+    transfer: &mut Transfer<'_>,
+    verified: &mut dyn FnMut(verify::Progress),
+) -> Result<Synced> {
+    sync_without(store, remote, None, keys, transfer, verified)
+}
+
+/// As [`sync`], where the card of the machine of that name does not count: it is about to be removed.
+///
+/// # Errors
+/// As [`sync`].
+pub fn sync_without(
+    store: &Path,
+    remote: Option<&str>,
+    passed_over: Option<&str>,
+    keys: (Keys, Clock),
+    transfer: &mut Transfer<'_>,
+    verified: &mut dyn FnMut(verify::Progress),
+) -> Result<Synced> {
+    let root = store::store_at(store)?;
+    let local = LocalFile::read(&root)?;
+    let remote = local.find(remote)?;
+    let repository = opened(&root)?;
+    refuse_live_store(&remote.url)?;
+    let mut machine = Machine::begin(&root, &repository, keys, local.asks())?;
+    let (mut received, mut has_new_keys) = (0, false);
+    for _ in 0..TRIES {
+        let ours = store::placed_head(&root, &repository)?;
+        let git = TransferRepository::make(&root, Some(ours))?;
+        let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+        look.passed_over = passed_over;
+        let mut missed = None;
+        if let Some(theirs) = look.refs.get(BRANCH).copied() {
+            match machine.pull(&git, &mut look, (ours, theirs), transfer, verified) {
+                Ok(None) => continue,
+                Ok(Some((pulled, new_keys))) => {
+                    received += pulled.received;
+                    has_new_keys |= new_keys;
+                    machine.open_if_it_can()?;
+                }
+                Err(Error::Remote(fault)) if is_of_turns(&fault) => {
+                    if matches!(fault, RemoteFault::Diverged { .. }) {
+                        machine.check_other_line(&look, &git, (ours, theirs))?;
+                    }
+                    missed = Some(fault);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let Some(sent) = machine.send(&mut look, &git, missed.as_ref(), transfer)? else {
+            continue;
+        };
+        if let Some(fault) = missed {
+            return Err(machine.explain(fault, &remote, &sent)?);
+        }
+        let is_waiting = machine.store.is_none() && machine.asks.is_some();
+        if let Some(card) = sent.card.filter(|_| is_waiting) {
+            let (signers, members) = people_at(&repository, sent.synced.head)?;
+            if role_now(&card, &signers, &members).is_some() {
+                let remote = remote.name.clone();
+                return Err(Error::Remote(RemoteFault::NoMail { remote }));
+            }
+            let (name, code) = (card.name.clone(), card.code());
+            return Err(Error::Remote(RemoteFault::Waiting { name, code }));
+        }
+        return Ok(Synced {
+            received,
+            has_new_keys,
+            ..sent.synced
+        });
+    }
+    Err(Error::Remote(RemoteFault::Overtaken))
+}
+
+/// Tells whether a fault only means that another machine has to do something first.
+fn is_of_turns(fault: &RemoteFault) -> bool {
+    matches!(
+        fault,
+        RemoteFault::NoKeys { .. } | RemoteFault::Diverged { .. }
+    )
+}
+
+/// What was sent, and this machine's card.
+struct Sent {
+    synced: Synced,
+    card: Option<Card>,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn begin(
+        root: &'a Folder,
+        repository: &'a Repository,
+        keys: (Keys, Clock),
+        asks: Option<(String, Role)>,
+    ) -> Result<Self> {
+        let mut machine = Self {
+            root,
+            repository,
+            store: None,
+            identity: keys.0.identity.clone(),
+            state: keys.0.state.clone(),
+            keyring: keys.0.keyring.clone(),
+            keys: Some(keys),
+            asks,
+        };
+        machine.open_if_it_can()?;
+        Ok(machine)
+    }
+
+    /// Opens the store once it has a keyring.
+    fn open_if_it_can(&mut self) -> Result<()> {
+        if self.store.is_some() {
+            return Ok(());
+        }
+        let head = store::placed_head(self.root, self.repository)?;
+        let keyring = self.keyring.as_deref();
+        let (_, policy) = policy_at(self.repository, head)?;
+        if let Ok(folder) = store::keyring_at(self.root, keyring, &policy) {
+            // After a stop, keys that came can be waiting for their place.
+            store::place_staged(self.root, self.repository, &folder)?;
+        }
+        if has_keyring(self.root, self.repository, head, keyring)
+            && let Some((keys, clock)) = self.keys.take()
+        {
+            let store = Store::open(self.root.path(), keys, clock)?;
+            check_own_keyring(&store)?;
+            self.store = Some(store);
+        }
+        Ok(())
+    }
+
+    /// Returns the key that signs the card: a signer's, or that of a machine that asks for keys.
+    pub(super) fn signing_key(&self) -> Option<&SigningKey> {
+        match (&self.store, &self.keys) {
+            (Some(store), _) => signing_key(store).ok(),
+            (None, Some((keys, _))) => keys.signing_key.as_ref(),
+            (None, None) => None,
+        }
+    }
+
+    /// Tells whether its keyring could be opened when this began.
+    pub(super) fn has_keys(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Returns the signers and the members as of a commit.
+    pub(super) fn people(&self, head: ObjectId) -> Result<(Signers, Vec<Member>)> {
+        people_at(self.repository, head)
+    }
+
+    pub(super) fn digits(&self) -> Option<String> {
+        let key = self.signing_key()?;
+        Some(card::digits_of(&key.verifying_key()))
+    }
+
+    /// Opens the mailbox, in the folder of the keyring that is or will be.
+    fn mailbox(&self, head: ObjectId) -> Result<SealKey> {
+        let folder = self.keyring_folder(head)?;
+        mailbox::open_or_make(&folder, self.store_id(head)?, &self.identity)
+    }
+
+    /// Returns the folder of the keyring that is or will be.
+    pub(super) fn keyring_folder(&self, head: ObjectId) -> Result<Folder> {
+        keyring_folder(self.root, self.repository, head, self.keyring.as_deref())
+    }
+
+    fn store_id(&self, head: ObjectId) -> Result<StoreId> {
+        policy_at(self.repository, head).map(|(id, _)| id)
+    }
+
+    /// Takes what the remote has; the second part tells whether keys came along. `None` if the store
+    /// went on meanwhile.
+    fn pull(
+        &self,
+        git: &TransferRepository,
+        look: &mut Look<'_>,
+        (ours, theirs): (ObjectId, ObjectId),
+        transfer: &mut Transfer<'_>,
+        verified: &mut dyn FnMut(verify::Progress),
+    ) -> Result<Option<(Pulled, bool)>> {
+        let options = PullOptions {
+            identity: Some(self.identity.clone()),
+            state: self.state.clone(),
+            keyring: self.keyring.clone(),
+            keys: None,
+        };
+        let from = Source {
+            root: self.root,
+            repository: self.repository,
+            remote: look.remote,
+            git,
+        };
+        let mut came = false;
+        let mut keys = |theirs: ObjectId| {
+            if people_at(self.repository, theirs).is_err() {
+                // The verification names what is wrong with it.
+                return Ok(IncomingKeys::default());
+            }
+            look.read_cards(self.repository, self.digits().as_ref(), theirs)?;
+            look.check_witnesses(self.repository, (ours, theirs))?;
+            let found = self.find_mail(look, (ours, theirs))?;
+            came = found.plain.is_some();
+            if self.store.is_none() && self.asks.is_some() && !came && theirs != ours {
+                // Mail from before an erasure may be on its way to the one there is.
+                mailbox::make(
+                    &self.keyring_folder(ours)?,
+                    self.store_id(ours)?,
+                    &self.identity,
+                )?;
+            }
+            Ok(found)
+        };
+        let pulled = receive(
+            &from,
+            (ours, theirs),
+            &options,
+            &mut keys,
+            transfer,
+            verified,
+        )?;
+        Ok(pulled.map(|pulled| (pulled, came)))
+    }
+
+    /// Finds mail with the keys of the history up to `theirs`, from the reader's machine that is furthest
+    /// in it: nothing if our keys are the same. Nobody has verified that history yet.
+    fn find_mail(
+        &self,
+        look: &mut Look<'_>,
+        (ours, theirs): (ObjectId, ObjectId),
+    ) -> Result<IncomingKeys> {
+        let refusal = |fault: RemoteFault| IncomingKeys {
+            plain: None,
+            refusal: Some(fault),
+        };
+        let remote = look.remote.name.clone();
+        let (signers, members) = people_at(self.repository, theirs)?;
+        let own = self.identity.recipients();
+        let Some(role) = recipients::role_of(&members, &own) else {
+            let (_, members) = people_at(self.repository, ours)?;
+            let was_member = recipients::role_of(&members, &own).is_some();
+            let removed = was_member.then(|| refusal(RemoteFault::Removed { remote }));
+            return Ok(removed.unwrap_or_default());
+        };
+        let held = self.store.as_ref().map(held_keys);
+        // The commits among which the other's has to be: all of them for a machine without keys.
+        let known = held.map(|_| ours);
+        let new = store::commits_between(self.repository, known, theirs)?.unwrap_or_default();
+        let digits = self.digits();
+        let place = |card: &Card| new.iter().rposition(|commit| *commit == card.head);
+        let mut others: Vec<(usize, PublishedCard)> = Vec::new();
+        for (other, published) in &look.cards {
+            let is_reader = role_now(&published.card, &signers, &members) == Some(Role::Reader);
+            if is_reader
+                && Some(other) != digits.as_ref()
+                && let Some(place) = place(&published.card)
+            {
+                others.push((place, published.clone()));
+            }
+        }
+        others.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+        let mailbox = self.mailbox(ours)?;
+        let address = mailbox.public_text();
+        let id = self.store_id(ours)?;
+        let audience = match role {
+            Role::Reader => Audience::Readers,
+            Role::Auditor => Audience::Auditors,
+        };
+        let changes_keys = |commits: &[ObjectId]| {
+            for commit in commits {
+                let (commit, _) = self.repository.commit(*commit)?;
+                if store::changes_keys(&commit.message) {
+                    return Ok(true);
+                }
+            }
+            Ok::<_, Error>(false)
+        };
+        for (place, other) in others {
+            if let (Some(held), Some(keys)) = (held, other.card.keys)
+                && keys.fits(held, role)
+                && !changes_keys(&new[place + 1..])?
+            {
+                return Ok(IncomingKeys::default());
+            }
+            if other.card.mail.iter().all(|(_, _, to)| *to != address) {
+                continue;
+            }
+            let sealed = look.mail_of(&other, role)?;
+            let plain = sealed.and_then(|sealed| backup::open_mail(&sealed, &mailbox));
+            let plain = plain.filter(|plain| backup::is_for(plain, id, audience));
+            if plain.is_some() {
+                let refusal = None;
+                return Ok(IncomingKeys { plain, refusal });
+            }
+        }
+        // With keys from before an erasure this machine would erase once more, by itself.
+        if held.is_some() && changes_keys(&new)? {
+            return Ok(refusal(RemoteFault::NoKeys { remote }));
+        }
+        Ok(IncomingKeys::default())
+    }
+
+    /// Publishes this machine's card, with mail for others, and sends the events that the remote
+    /// lacks; after a fork to a line of its own. `None` if the remote has moved on meanwhile.
+    fn send(
+        &mut self,
+        look: &mut Look<'_>,
+        git: &TransferRepository,
+        missed: Option<&RemoteFault>,
+        transfer: &mut Transfer<'_>,
+    ) -> Result<Option<Sent>> {
+        let host = host_of(look.remote, look.attended);
+        let ours = store::placed_head(self.root, self.repository)?;
+        look.read_cards(self.repository, self.digits().as_ref(), ours)?;
+        let theirs = look.refs.get(BRANCH).copied();
+        if missed.is_none() {
+            look.check_witnesses(self.repository, (ours, theirs.unwrap_or(ours)))?;
+        }
+        let (side, mail) = self.own_card(look, ours, missed, transfer.now)?;
+        let head = side.as_ref().map_or(ours, |card| card.head);
+        let events = match &side {
+            Some(card) => card.events,
+            None => events_at(self.repository, head, look.remote.seen)?,
+        };
+        let digits = side.as_ref().map(|card| card::digits_of(&card.key));
+        let Some((mut updates, sent)) = self.history_updates(look, missed, head, digits)? else {
+            return Ok(None);
+        };
+        let mailed = side.as_ref().map_or(0, |card| card.mail.len());
+        let mut published = None;
+        if let (Some(card), Some(key)) = (&side, self.signing_key()) {
+            let digits = card::digits_of(&card.key);
+            let there = look.refs.get(&format!("{CARDS}{digits}"));
+            let is_said = look.cards.get(&digits).is_some_and(|known| {
+                there == Some(&known.commit)
+                    && known.card.says_what(card)
+                    && card.time - known.card.time < CARD_AGE_MAX
+            });
+            if !is_said {
+                let (made, objects) = card.publish(mail, key)?;
+                for object in &objects {
+                    git.repository.write(object)?;
+                }
+                let name = format!("{CARDS}{digits}");
+                let how = HowUpdated::Replaces(look.refs.get(&name).copied());
+                let to = made.commit;
+                updates.push(RefUpdate { name, to, how });
+                published = Some((digits, made));
+            }
+        }
+        if !updates.is_empty() && !git.push_refs(host, &updates, transfer.progress)? {
+            return Ok(None);
+        }
+        if published.is_some() || look.fetched.is_some() {
+            // Cards of a history that was not taken, and of signers that only that has, are looked at again.
+            let is_fork = matches!(missed, Some(RemoteFault::Diverged { .. }));
+            let (signers, _) = people_at(self.repository, ours)?;
+            let is_signer = |card: &Card| signers.of(&card.key).is_some();
+            let is_new = std::mem::take(&mut look.is_new);
+            look.cards.retain(|digits, found| {
+                is_signer(&found.card) && !(is_fork && is_new.contains(digits))
+            });
+            look.cards.extend(published);
+            local::remember_cards(self.root, &look.remote.name, &look.cards)?;
+        }
+        if missed.is_none() {
+            let seen = Seen {
+                commit: head,
+                events,
+                time: transfer.now,
+            };
+            local::remember(self.root, &look.remote.name, seen);
+        }
+        Ok(Some(Sent {
+            synced: Synced {
+                remote: look.remote.name.clone(),
+                head,
+                events,
+                received: 0,
+                sent,
+                mailed,
+                has_new_keys: false,
+            },
+            card: side,
+        }))
+    }
+
+    /// Returns where the events of this machine go at the remote, and how many are sent to the branch: after
+    /// a fork they go to a line of its own. `None` if the remote has moved on meanwhile.
+    fn history_updates(
+        &self,
+        look: &Look<'_>,
+        missed: Option<&RemoteFault>,
+        head: ObjectId,
+        digits: Option<String>,
+    ) -> Result<Option<(Vec<RefUpdate>, u64)>> {
+        let mut updates = Vec::new();
+        match missed {
+            Some(RemoteFault::Diverged { .. }) => {
+                let name = digits.map(|digits| format!("{LINES}{digits}"));
+                if let Some(name) = name.filter(|name| look.refs.get(name) != Some(&head)) {
+                    let how = HowUpdated::Replaces(look.refs.get(&name).copied());
+                    updates.push(RefUpdate {
+                        name,
+                        to: head,
+                        how,
+                    });
+                }
+                return Ok(Some((updates, 0)));
+            }
+            Some(_) => return Ok(Some((updates, 0))),
+            None => {}
+        }
+        let theirs = look.refs.get(BRANCH).copied();
+        // What the remote had beyond ours was taken before.
+        if let Some(theirs) = theirs
+            && !self.repository.has(theirs)?
+        {
+            return Ok(None);
+        }
+        let Some(sent) = events_after(self.repository, theirs, head)? else {
+            return Ok(None);
+        };
+        if sent > 0 {
+            updates.push(RefUpdate {
+                name: BRANCH.into(),
+                to: head,
+                how: HowUpdated::GoesOn,
+            });
+        }
+        Ok(Some((updates, sent)))
+    }
+
+    /// Makes this machine's card, and the mail that goes with it. `None` for a copy that is nobody's: it
+    /// has no keys and asks for none, or its signing key is no signer's.
+    pub(super) fn own_card(
+        &mut self,
+        look: &Look<'_>,
+        head: ObjectId,
+        missed: Option<&RemoteFault>,
+        now: DateTime<Utc>,
+    ) -> Result<(Option<Card>, Mail)> {
+        let Some(key) = self.signing_key().map(SigningKey::verifying_key) else {
+            return Ok((None, Mail::default()));
+        };
+        let digits = card::digits_of(&key);
+        let last = look.cards.get(&digits).map(|known| known.card.time);
+        // A clock that went back makes no older card.
+        let time = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
+        let (id, _) = policy_at(self.repository, head)?;
+        if let Some(store) = &mut self.store {
+            let others = |signers: &Signers, members: &[Member]| {
+                let others = look.cards.iter().filter(|(other, _)| **other != digits);
+                let cards = others.map(|(_, other)| &other.card);
+                cards
+                    .filter_map(|card| addressee(card, signers, members))
+                    .collect()
+            };
+            let side = match own_side(store, others) {
+                // By what has just come its signer was removed, or a reader became an auditor: the next
+                // sync says so.
+                Err(Error::NotASigner { .. } | Error::Signing(_) | Error::NoKeyring { .. }) => {
+                    return Ok((None, Mail::default()));
+                }
+                side => side?,
+            };
+            let OwnSide {
+                name,
+                reads,
+                role,
+                mailbox,
+                keys,
+                events,
+                head,
+                digest,
+                readers,
+                auditors,
+                sent,
+            } = side;
+            let card = Card {
+                store: id,
+                name,
+                key,
+                reads,
+                role,
+                mailbox,
+                keys: Some(keys),
+                // Keys that do not fit may have gone on from others than are here.
+                wants_all: matches!(missed, Some(RemoteFault::NoKeys { .. })),
+                mail: sent,
+                events,
+                head,
+                digest,
+                time,
+            };
+            return Ok((Some(card), Mail { readers, auditors }));
+        }
+        let Some((name, role)) = self.asks.clone() else {
+            return Ok((None, Mail::default()));
+        };
+        let mailbox = self.mailbox(head)?;
+        let (_, bytes) = self.repository.commit(head)?;
+        let card = Card {
+            store: id,
+            name,
+            key,
+            reads: self.identity.recipient()?,
+            role,
+            mailbox: Recipient::parse(&mailbox.public_text()).expect("it is one"),
+            keys: None,
+            wants_all: true,
+            mail: Vec::new(),
+            events: events_at(self.repository, head, look.remote.seen)?,
+            head,
+            digest: Digest::of(&bytes),
+            time,
+        };
+        Ok((Some(card), Mail::default()))
+    }
+
+    /// Says what another machine has to do first.
+    fn explain(&self, fault: RemoteFault, remote: &Remote, sent: &Sent) -> Result<Error> {
+        let name = remote.name.clone();
+        let is_keyless = matches!(fault, RemoteFault::NoKeys { .. });
+        let fault = match (fault, &sent.card) {
+            (RemoteFault::NoKeys { .. }, Some(_)) => RemoteFault::NoMail { remote: name },
+            (RemoteFault::Diverged { .. }, Some(_)) => {
+                let seen = remote.seen.map(|seen| seen.commit);
+                let own = events_after(self.repository, seen, sent.synced.head)?;
+                let own = own.unwrap_or_default();
+                RemoteFault::Apart { remote: name, own }
+            }
+            (fault, _) => fault,
+        };
+        Ok(match &self.store {
+            // Nobody sends keys to a machine that is no signer.
+            Some(store) if is_keyless => signing_key(store).err().unwrap_or(Error::Remote(fault)),
+            _ => Error::Remote(fault),
+        })
+    }
+
+    /// Refuses a remote of another store, where no line of this one belongs. Nothing of the remote's history
+    /// is kept.
+    fn check_other_line(
+        &self,
+        look: &Look<'_>,
+        git: &TransferRepository,
+        (ours, theirs): (ObjectId, ObjectId),
+    ) -> Result<()> {
+        let host = host_of(look.remote, look.attended);
+        git.fetch_refs(host, &[(BRANCH.into(), OTHER_LINE.into())])?;
+        let packing = self.repository.pack_lock()?;
+        let packs = self.repository.take_packs(&git.repository)?;
+        let remote = look.remote.name.clone();
+        let unverified = |what: &str| {
+            let (remote, what) = (remote.clone(), what.to_owned());
+            Error::Remote(RemoteFault::Unverified { remote, what })
+        };
+        if self.store_id(theirs).ok() != Some(self.store_id(ours)?) {
+            return Err(unverified("it is that of another store"));
+        }
+        drop((packs, packing));
+        Ok(())
+    }
+}
+
+/// Returns what another machine may get; `None` if its key is no signer's, if it may open nothing, or has
+/// left.
+fn addressee(card: &Card, signers: &Signers, members: &[Member]) -> Option<Addressee> {
+    let role = role_now(card, signers, members)?;
+    // A machine that left has none, and asks for none.
+    let may_lack = card.keys.is_some() || card.wants_all;
+    may_lack.then(|| Addressee {
+        role,
+        mailbox: card.mailbox.clone(),
+        keys: card.keys.filter(|_| !card.wants_all),
+        events: card.events,
+    })
+}

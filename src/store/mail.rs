@@ -1,0 +1,204 @@
+//! What this machine can say of itself to others, and mail with keys for those that lack some.
+
+use chrono::{DateTime, Utc};
+
+use crate::crypto::digest::Digest;
+use crate::crypto::recipients::{Member, Role};
+use crate::crypto::seal::{Recipient, Sealed};
+use crate::crypto::sign::{Signers, SigningKey};
+use crate::disk::{Folder, Lock};
+use crate::error::{Error, Result};
+use crate::id::{ObjectId, StoreId};
+use crate::keyring::backup::{self, AuditorMailbox, ReaderMailbox};
+use crate::keyring::{self, HeldKeys, mailbox};
+use crate::repository::Repository;
+use crate::store::keyring_location::check_one_keyring;
+use crate::store::recovery::{open_journal, refresh};
+use crate::store::signers::signer_now;
+use crate::store::{SignerRole, Store, VerifyingKey, lock};
+
+/// Most machines to which one card has mail: the others get theirs with the next.
+const ADDRESSEES_MAX: usize = 100;
+
+/// Another machine, as its card describes it.
+pub(crate) struct Addressee {
+    pub(crate) role: Role,
+    pub(crate) mailbox: Recipient,
+    pub(crate) keys: Option<HeldKeys>,
+    /// How many events its history has.
+    pub(crate) events: u64,
+}
+
+/// This machine: what its card says, and the mail that goes with it.
+pub(crate) struct OwnSide {
+    pub(crate) name: String,
+    pub(crate) reads: Recipient,
+    pub(crate) role: Role,
+    pub(crate) mailbox: Recipient,
+    pub(crate) keys: HeldKeys,
+    pub(crate) events: u64,
+    pub(crate) head: ObjectId,
+    pub(crate) digest: Digest,
+    pub(crate) readers: Option<Sealed>,
+    pub(crate) auditors: Option<Sealed>,
+    /// The mailboxes to which the mail is, with the entries at which it begins.
+    pub(crate) sent: Vec<(u32, u32, String)>,
+}
+
+/// Describes this machine as of now, and encrypts keys for the machines that lack some. `others` picks them
+/// by the signers and members there are.
+///
+/// # Errors
+/// [`Error::NotASigner`], [`Error::NoSigningKey`]; otherwise as for [`Store::backup_keys`].
+pub(crate) fn own_side(
+    store: &mut Store,
+    others: impl FnOnce(&Signers, &[Member]) -> Vec<Addressee>,
+) -> Result<OwnSide> {
+    let lock = lock(&mut store.ledger)?;
+    refresh(store)?;
+    let (_, signer) = signer_now(store)?;
+    let name = signer.name().to_owned();
+    let (keyring, config) = (&store.ledger.keyring, &store.state.config);
+    let own = keyring.identity().recipients();
+    let member = config.members.iter();
+    let member = member.filter(|member| own.contains(&member.recipient));
+    // Others send keys to a machine whose identity and signing key have one name.
+    let member = member.min_by_key(|member| (member.name != name, member.role != Role::Reader));
+    let member = member.ok_or_else(|| Error::NotARecipient {
+        path: keyring.folder().path().to_owned(),
+    })?;
+    let key = mailbox::open_or_make(keyring.folder(), keyring.store(), keyring.identity())?;
+    let mut side = OwnSide {
+        name,
+        reads: member.recipient.clone(),
+        role: member.role,
+        mailbox: Recipient::parse(&key.public_text()).expect("it is one"),
+        keys: keyring.held(),
+        events: store.state.catalog.events,
+        head: store.ledger.journal.head(),
+        digest: store.ledger.chain,
+        readers: None,
+        auditors: None,
+        sent: Vec::new(),
+    };
+    let others = others(&config.signers, &config.members);
+    write_mail(store, &mut side, &others)?;
+    drop(lock);
+    Ok(side)
+}
+
+/// Encrypts what the others lack. Machines that are ahead of this one, or have all of it, get nothing.
+fn write_mail(store: &Store, side: &mut OwnSide, others: &[Addressee]) -> Result<()> {
+    let (keyring, members) = (&store.ledger.keyring, &store.state.config.members);
+    if !keyring.is_reader() {
+        return Ok(());
+    }
+    let own = side.keys;
+    let lacks = |other: &&Addressee| {
+        other.events <= side.events && other.keys.is_none_or(|keys| !keys.fits(own, other.role))
+    };
+    let lacking: Vec<&Addressee> = others.iter().filter(lacks).take(ADDRESSEES_MAX).collect();
+    let end = (side.events.saturating_sub(1), side.head);
+    for role in [Role::Reader, Role::Auditor] {
+        let of_role = lacking.iter().filter(|other| other.role == role);
+        let to: Vec<Recipient> = of_role.clone().map(|other| other.mailbox.clone()).collect();
+        if to.is_empty() {
+            continue;
+        }
+        // Where all have these keys, the entries after those that the one with fewest has.
+        let first = of_role
+            .map(|other| other.keys.and_then(|keys| keys.entries_under(own, role)))
+            .reduce(|a, b| Some((a?.0.min(b?.0), a?.1.min(b?.1))))
+            .flatten();
+        let (in_ring, in_names) = first.unwrap_or_default();
+        let named = to.iter().map(|to| (in_ring, in_names, to.to_string()));
+        side.sent.extend(named);
+        match role {
+            Role::Reader => {
+                let to: Vec<_> = to.into_iter().map(ReaderMailbox).collect();
+                let mail = backup::mail_to_readers(keyring, members, end, &to, first)?;
+                side.readers = Some(mail);
+            }
+            Role::Auditor => {
+                let to: Vec<_> = to.into_iter().map(AuditorMailbox).collect();
+                let first = first.map(|_| in_names);
+                let mail = backup::mail_to_auditors(keyring, members, end, &to, first)?;
+                side.auditors = Some(mail);
+            }
+        }
+    }
+    side.sent.sort();
+    Ok(())
+}
+
+/// Returns the key that signs this machine's commits and cards, if it is a signer's now.
+///
+/// # Errors
+/// As [`own_side`].
+pub(crate) fn signing_key(store: &Store) -> Result<&SigningKey> {
+    signer_now(store).map(|(key, _)| key)
+}
+
+/// Refuses a copy that has the keyring of another store in use.
+///
+/// # Errors
+/// As [`Store::execute`] of such a copy.
+pub(crate) fn check_own_keyring(store: &Store) -> Result<()> {
+    check_one_keyring(store)
+}
+
+/// Returns what this machine has of the keys.
+pub(crate) fn held_keys(store: &Store) -> HeldKeys {
+    store.ledger.keyring.held()
+}
+
+/// Returns the store's id.
+pub(crate) fn id_of(store: &Store) -> StoreId {
+    store.state.id
+}
+
+/// Returns the signers and the members as of the newest commit that is known here.
+pub(crate) fn people(store: &Store) -> (&Signers, &[Member]) {
+    let config = &store.state.config;
+    (&config.signers, &config.members)
+}
+
+/// Destroys the files of a keyring and the mailbox, if history still ends at a commit; `false` if it does
+/// not.
+///
+/// # Errors
+/// [`Error::Io`] if one is still there.
+pub(crate) fn destroy_keys(
+    root: &Folder,
+    repository: &Repository,
+    folder: &Folder,
+    end: ObjectId,
+) -> Result<bool> {
+    let lock = Lock::acquire(root)?;
+    if open_journal(root, repository)?.head() != end {
+        return Ok(false);
+    }
+    keyring::remove_staged(folder)?;
+    keyring::remove_files(folder);
+    match keyring::file_left(folder) {
+        Some(name) => {
+            let source = std::io::ErrorKind::PermissionDenied.into();
+            Err(folder.fault("remove", &name)(source))
+        }
+        None => folder.sync(),
+    }?;
+    drop(lock);
+    Ok(true)
+}
+
+/// Returns the role of a signer's key that was in force at a time.
+pub(crate) fn signer_role_at(
+    signers: &Signers,
+    key: &VerifyingKey,
+    name: &str,
+    time: DateTime<Utc>,
+) -> Option<SignerRole> {
+    let signer = signers.of(key).filter(|signer| signer.name() == name)?;
+    let is_in_force = signer.validity().check(time, None).is_ok();
+    is_in_force.then(|| signer.role())
+}

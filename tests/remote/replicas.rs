@@ -1,0 +1,1079 @@
+//! Several machines with a store: keys come with history, an erasure reaches all of them, and a host that
+//! says otherwise is named.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{bare, head, home_with_host, ok, path, refused, traced};
+use crate::support::{
+    Home, assert_verify_ended, every, feed, git, has_peer, json_lines, stderr, stdout,
+};
+
+/// A machine that has cloned and asks for keys, and its code.
+fn asking(host: &Path, name: &str, more: &[&str]) -> (Home, String) {
+    let machine = Home::empty();
+    let store = machine.store();
+    let args = ["clone", path(host), path(&store), "--name", name, "--json"];
+    let cloned = machine.run(&[&args[..], more].concat());
+    let code = json_lines(&cloned.stdout)[0]["code"]
+        .as_str()
+        .map(str::to_owned);
+    (
+        machine,
+        code.unwrap_or_else(|| panic!("{}", stderr(&cloned))),
+    )
+}
+
+/// A machine that a reader has let in, with its keys.
+fn joined(reader: &Home, host: &Path, name: &str) -> Home {
+    let (machine, code) = asking(host, name, &[]);
+    ok(&reader.run(&["replicas", "add", name, "--code", &code]));
+    ok(&machine.run(&["sync"]));
+    machine
+}
+
+/// What a sync says of itself.
+fn synced(machine: &Home) -> Value {
+    let output = machine.run(&["sync", "--json"]);
+    let lines = json_lines(&output.stdout);
+    assert_eq!(lines.len(), 1, "{}", stderr(&output));
+    lines[0].clone()
+}
+
+fn verified(machine: &Home) -> Option<i32> {
+    let output = machine.run(&["verify", "--full", "--json"]);
+    let report = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_verify_ended(&output, &report);
+    output.status.code()
+}
+
+fn cards(host: &Path) -> Vec<String> {
+    let refs = git(
+        host,
+        &[
+            "for-each-ref",
+            "--format=%(refname) %(objectname)",
+            "refs/agekeep",
+        ],
+    );
+    stdout(&refs).lines().map(str::to_owned).collect()
+}
+
+/// The receipt of the newest erasure, with single blanks.
+fn receipt_on(machine: &Home) -> String {
+    let receipt = ok(&machine.run(&["receipt", "show"]));
+    receipt.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The ref of the card of a machine.
+fn card_of(host: &Path, name: &str) -> String {
+    let refs = git(
+        host,
+        &[
+            "for-each-ref",
+            "--format=%(refname) %(subject)",
+            "refs/agekeep/cards",
+        ],
+    );
+    let wanted = format!(" card of {name}");
+    let refs = stdout(&refs);
+    let line = refs.lines().find(|line| line.ends_with(&wanted));
+    line.expect("it has one")
+        .split(' ')
+        .next()
+        .expect("a name")
+        .to_owned()
+}
+
+#[test]
+fn machines_take_turns_and_keys_come_with_the_history() {
+    let (laptop, host) = home_with_host();
+    let first = synced(&laptop);
+    assert_eq!((&first["sent"], &first["mailed"]), (&json!(3), &json!(0)));
+    let (ci, code) = asking(&host, "ci", &[]);
+    let waiting = ci.run(&["sync", "--json"]);
+    assert_eq!(refused(&waiting), (Some(12), "waiting_for_keys".into()));
+    assert!(stderr(&waiting).contains(&code), "{}", stderr(&waiting));
+    ok(&laptop.run(&["replicas", "add", "ci", "--code", &code]));
+    let came = synced(&ci);
+    assert_eq!(
+        (&came["received"], &came["new_keys"]),
+        (&json!(2), &json!(true))
+    );
+    assert!(ok(&ci.run(&["view", "a.md"])).contains("one"));
+    // Back and forth: only what was added since travels.
+    for turn in 0..3 {
+        for (from, to) in [(&ci, &laptop), (&laptop, &ci)] {
+            let name = format!(
+                "{turn}-{}.md",
+                from.path().file_name().expect("a name").display()
+            );
+            ok(&from.run(&["create", &name, "--text", &name]));
+            assert_eq!(synced(from)["mailed"], 1);
+            let came = synced(to);
+            assert!(came["received"].as_u64() > Some(0), "{came}");
+            assert_eq!(came["new_keys"], true);
+            assert!(ok(&to.run(&["view", "--raw", &name])).contains(&name));
+            // That look is an event, and needs no keys.
+            assert_eq!(
+                (&synced(to)["sent"], &synced(to)["mailed"]),
+                (&json!(1), &json!(0))
+            );
+            assert_eq!(synced(from)["new_keys"], false);
+        }
+    }
+    let (before, refs) = (head(&host), cards(&host));
+    assert_eq!(synced(&laptop)["sent"], 0);
+    assert_eq!(synced(&laptop)["received"], 0);
+    assert_eq!(
+        (head(&host), cards(&host)),
+        (before, refs),
+        "nothing new was sent"
+    );
+    for machine in [&laptop, &ci] {
+        assert_eq!(verified(machine), Some(0));
+        assert_eq!(head(&machine.store()), head(&host));
+        let listed = ok(&machine.run(&["replicas", "list"]));
+        assert_eq!(listed.lines().count(), 2, "{listed}");
+    }
+    // A mirror of the host by stock git is what it is: a copy without keys.
+    let mirror = ci.path().join("mirror.git");
+    let mut clone = Command::new("git");
+    clone.args(["clone", "-q", "--mirror", path(&host)]);
+    ok(&clone.arg(&mirror).output().expect("git"));
+    let mut verify = ci.command(&["verify", "--json"]);
+    verify.env("AGEKEEP_STORE", &mirror);
+    let report: Value = serde_json::from_slice(&feed(verify, b"").stdout).expect("JSON");
+    let ids = report["findings"].as_array().expect("a list");
+    let ids: Vec<_> = ids.iter().map(|finding| &finding["id"]).collect();
+    assert_eq!(ids, ["keyring-missing"], "{report}");
+    // Keys that are replaced, and edits under them.
+    ok(&ci.run(&["edit", "a.md", "--old", "one", "--new", "ONE"]));
+    ok(&ci.run(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["keys", "replace"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&ci.run(&["sync"]));
+    assert!(ok(&ci.run(&["view", "a.md"])).contains("ONE"));
+    assert_eq!(verified(&ci), Some(0));
+}
+
+/// A third machine gets keys from whoever has them, though the one that let it in is away.
+#[test]
+fn any_reader_s_machine_sends_keys() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    let (server, code) = asking(&host, "server", &[]);
+    // Only an owner lets machines in; the event alone comes by a plain push.
+    let add = ci.run(&["replicas", "add", "server", "--code", &code, "--json"]);
+    assert_eq!(refused(&add).0, Some(7), "{}", stderr(&add));
+    ok(&laptop.run(&["signers", "role", "ci", "owner"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&ci.run(&["sync"]));
+    ok(&ci.run(&["replicas", "add", "server", "--code", &code]));
+    ok(&ci.run(&["create", "c.md", "--text", "three"]));
+    // History without its keys: the laptop's card is older than that.
+    ok(&ci.run(&["push"]));
+    let early = server.run(&["sync", "--json"]);
+    assert_eq!(
+        refused(&early),
+        (Some(12), "no_mail".into()),
+        "{}",
+        stderr(&early)
+    );
+    ok(&ci.run(&["sync"]));
+    ok(&server.run(&["sync"]));
+    assert!(ok(&server.run(&["view", "c.md"])).contains("three"));
+    ok(&server.run(&["create", "d.md", "--text", "four"]));
+    ok(&server.run(&["sync"]));
+    // A machine that was away takes all of it, from one it has never heard of.
+    ok(&laptop.run(&["sync"]));
+    assert!(ok(&laptop.run(&["view", "d.md"])).contains("four"));
+    for machine in [&laptop, &ci, &server] {
+        drop(machine.run(&["sync"]));
+        assert_eq!(verified(machine), Some(0));
+    }
+}
+
+#[test]
+fn an_auditor_s_machine_opens_no_text_and_stays_up_to_date() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let (sue, code) = asking(&host, "sue", &["--audit"]);
+    let reader = laptop.run(&["replicas", "add", "sue", "--code", &code, "--json"]);
+    assert_eq!(refused(&reader), (Some(4), "no_request".into()));
+    let role = [
+        "replicas", "add", "sue", "--role", "auditor", "--code", &code,
+    ];
+    ok(&laptop.run(&role));
+    ok(&sue.run(&["sync"]));
+    assert!(!sue.store().join("keyring/ring").exists());
+    assert!(!sue.store().join("keyring/epoch.age").exists());
+    for change in [
+        &["create", "c.md", "--text", "three"][..],
+        &["keys", "replace"],
+        &["erase", "a.md", "--yes", "--reason", "request 7"],
+    ] {
+        ok(&laptop.run(change));
+        ok(&laptop.run(&["sync"]));
+        ok(&sue.run(&["sync"]));
+        let log = ok(&sue.run(&["log", "-n", "1", "--json"]));
+        assert_eq!(
+            json_lines(log.as_bytes())[0]["commit"],
+            head(&host).trim(),
+            "{log}"
+        );
+        assert_eq!(refused(&sue.run(&["view", "b.md", "--json"])).0, Some(12));
+        assert_eq!(verified(&sue), Some(3));
+    }
+    let receipt = receipt_on(&sue);
+    assert!(receipt.contains("destroyed by owner"), "{receipt}");
+    let checked = sue.run(&["receipt", "verify"]);
+    assert_eq!(checked.status.code(), Some(3), "{}", stderr(&checked));
+    // Nothing that was ever sent to her has a key of a text.
+    for mail in mail_at(&host) {
+        assert_ne!(mail.name, "readers", "a machine of a reader asked for none");
+    }
+}
+
+/// A piece of mail that a host has, or had.
+struct ArchivedMail {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// All mail in a repository, whether a ref still leads to it or not.
+fn mail_at(repository: &Path) -> Vec<ArchivedMail> {
+    let all = [
+        "cat-file",
+        "--batch-all-objects",
+        "--batch-check=%(objectname) %(objecttype)",
+    ];
+    let all = stdout(&git(repository, &all));
+    let trees = all.lines().filter_map(|line| line.strip_suffix(" tree"));
+    let mut found = Vec::new();
+    for tree in trees {
+        for line in stdout(&git(repository, &["ls-tree", tree])).lines() {
+            let (object, name) = line.split_once('\t').expect("an entry");
+            if ["readers", "auditors"].contains(&name) {
+                let blob = object.rsplit(' ').next().expect("a name");
+                let bytes = git(repository, &["cat-file", "blob", blob]).stdout;
+                let name = name.to_owned();
+                found.push(ArchivedMail { name, bytes });
+            }
+        }
+    }
+    found
+}
+
+/// Decrypts with stock age; `None` if the identity is not one of its recipients.
+fn opened(identity: &Path, sealed: &[u8]) -> Option<Vec<u8>> {
+    let mut age = Command::new("age");
+    age.arg("-d").arg("-i").arg(identity);
+    let output = feed(age, sealed);
+    output.status.success().then_some(output.stdout)
+}
+
+/// The private half of a machine's mailbox, in a file of its own.
+fn mailbox_of(machine: &Home, to: &Path) -> PathBuf {
+    let sealed = fs::read(machine.store().join("keyring/mailbox.age")).expect("there");
+    let plain = opened(&machine.identity(), &sealed).expect("it is its own");
+    let file: Value = serde_json::from_slice(&plain).expect("JSON");
+    let name = machine.path().file_name().expect("a name");
+    let to = to.join(name);
+    fs::write(&to, file["mailbox"].as_str().expect("a key")).expect("written");
+    to
+}
+
+/// The promise: once every machine has applied an erasure, nothing that a host ever got, together with
+/// every key of every machine, opens the memory. Before that it does.
+#[test]
+fn an_erasure_reaches_every_machine_and_nothing_a_host_kept_opens_it() {
+    if !has_peer(
+        "age",
+        "an archivist with stock age opens no mail of an erased memory",
+    ) {
+        return;
+    }
+    let (laptop, host) = home_with_host();
+    let archive = laptop.path().join("archive.git");
+    let mut clone = Command::new("git");
+    clone
+        .args(["clone", "-q", "--mirror", path(&host)])
+        .arg(&archive);
+    ok(&laptop.run(&["sync"]));
+    ok(&clone.output().expect("git"));
+    let boxes = laptop.path().join("boxes");
+    fs::create_dir(&boxes).expect("made");
+    // The archivist keeps every object that was ever pushed.
+    let archives = || {
+        let name = format!(
+            "refs/kept/{}/*",
+            fs::read_dir(&boxes).expect("there").count()
+        );
+        fs::write(boxes.join(name.replace('/', "-")), "").expect("written");
+        ok(&git(
+            &archive,
+            &["fetch", "-q", path(&host), &format!("+refs/*:{name}")],
+        ));
+    };
+    let (ci, code) = asking(&host, "ci", &[]);
+    ok(&laptop.run(&["replicas", "add", "ci", "--code", &code]));
+    archives();
+    // The control: its mailbox opens what was sent to it, and keys in there open the memory.
+    let before = mailbox_of(&ci, &boxes);
+    let opens = |identity: &Path| {
+        let mail = mail_at(&archive);
+        mail.iter()
+            .filter(|mail| opened(identity, &mail.bytes).is_some())
+            .count()
+    };
+    assert_eq!(opens(&before), 1);
+    fs::remove_file(before).expect("there");
+    ok(&ci.run(&["sync"]));
+    ok(&ci.run(&["create", "c.md", "--text", "three"]));
+    for machine in [&ci, &laptop, &ci] {
+        ok(&machine.run(&["sync"]));
+        archives();
+    }
+    let reads = |machine: &Home| {
+        let mut view = machine.command(&["view", "a.md", "--at", "1", "--json"]);
+        view.env("AGEKEEP_STORE", &archive)
+            .env("AGEKEEP_KEYRING", machine.store().join("keyring"))
+            .env("XDG_STATE_HOME", machine.path().join("archivist"));
+        feed(view, b"")
+    };
+    ok(&git(
+        &archive,
+        &["update-ref", "refs/heads/main", head(&host).trim()],
+    ));
+    assert!(ok(&reads(&ci)).contains("one"));
+
+    ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "request 7"]));
+    ok(&laptop.run(&["sync"]));
+    archives();
+    // It has not reached ci, and the receipt says so.
+    assert!(ok(&reads(&ci)).contains("one"));
+    let receipt = receipt_on(&laptop);
+    assert!(receipt.contains("not yet by ci"), "{receipt}");
+    let shown: Value =
+        serde_json::from_str(&ok(&laptop.run(&["receipt", "show", "--json"]))).expect("JSON");
+    assert_eq!(shown["replicas"][0]["destroyed"], false);
+    let came = synced(&ci);
+    assert_eq!(
+        (&came["received"], &came["new_keys"]),
+        (&json!(1), &json!(true))
+    );
+    archives();
+    ok(&laptop.run(&["sync"]));
+    archives();
+    let receipt = receipt_on(&laptop);
+    assert!(receipt.contains("destroyed by ci"), "{receipt}");
+    // All keys of all machines, and all that the host ever got.
+    for machine in [&laptop, &ci] {
+        assert_eq!(opens(&mailbox_of(machine, &boxes)), 0, "a mailbox");
+        assert_eq!(opens(&machine.identity()), 0, "an identity");
+        let read = reads(machine);
+        assert!(!read.status.success(), "{}", stdout(&read));
+        ok(&machine.run(&["receipt", "verify"]));
+        assert_eq!(verified(machine), Some(0));
+        assert!(ok(&machine.run(&["view", "c.md"])).contains("three"));
+    }
+}
+
+#[test]
+fn monitoring_names_a_machine_that_has_not_applied_an_erasure() {
+    let laptop = Home::empty().made_by(&["init", "--trial", "--now", "2026-01-01"]);
+    let host = laptop.path().join("host.git");
+    bare(&host);
+    let at = |day: &str, args: &[&str]| laptop.run(&[args, &["--now", day]].concat());
+    ok(&at("2026-01-02", &["create", "a.md", "--text", "one"]));
+    ok(&laptop.run(&["remote", "add", "origin", path(&host)]));
+    ok(&at("2026-01-02", &["sync"]));
+    let (ci, code) = asking(&host, "ci", &["--now", "2026-01-02"]);
+    ok(&at(
+        "2026-01-02",
+        &["replicas", "add", "ci", "--code", &code],
+    ));
+    ok(&ci.run(&["sync", "--now", "2026-01-03"]));
+    ok(&at("2026-01-04", &["sync"]));
+    ok(&at(
+        "2026-01-05",
+        &["erase", "a.md", "--yes", "--reason", "x"],
+    ));
+    ok(&at("2026-01-05", &["sync"]));
+    let status = |day: &str| at(day, &["status", "--max-erasure-age", "7d"]);
+    assert_eq!(status("2026-01-11").status.code(), Some(0));
+    let late = status("2026-01-13");
+    assert_eq!(late.status.code(), Some(14));
+    assert!(
+        stdout(&late).contains("ci has not applied the erasure"),
+        "{}",
+        stdout(&late)
+    );
+    ok(&ci.run(&["sync", "--now", "2026-01-14"]));
+    ok(&at("2026-01-14", &["sync"]));
+    assert_eq!(status("2026-01-15").status.code(), Some(0));
+}
+
+#[test]
+fn two_that_both_wrote_keep_their_lines_and_nothing_is_taken() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["create", "l.md", "--text", "of the laptop"]));
+    ok(&ci.run(&["create", "c.md", "--text", "of ci"]));
+    ok(&laptop.run(&["sync"]));
+    let before = head(&ci.store());
+    for _ in 0..2 {
+        let apart = ci.run(&["sync", "--json"]);
+        assert_eq!(
+            refused(&apart),
+            (Some(15), "apart".into()),
+            "{}",
+            stderr(&apart)
+        );
+    }
+    assert_eq!(head(&ci.store()), before);
+    let line = card_of(&host, "ci").replace("cards", "lines");
+    assert_eq!(stdout(&git(&host, &["rev-parse", &line])), before);
+    assert_eq!(head(&host), head(&laptop.store()));
+    // The others go on, and see it. An erasure is not taken for done on a line that is longer.
+    ok(&laptop.run(&["create", "m.md", "--text", "goes on"]));
+    for _ in 0..6 {
+        ok(&ci.run(&["view", "a.md"]));
+    }
+    drop(ci.run(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "x"]));
+    let receipt = receipt_on(&laptop);
+    assert!(receipt.contains("not yet by ci: it was at"), "{receipt}");
+    let listed = ok(&laptop.run(&["replicas", "list"]));
+    assert!(listed.contains("has events that are not here"), "{listed}");
+    ok(&laptop.run(&["sync"]));
+    for machine in [&laptop, &ci] {
+        assert_eq!(verified(machine), Some(0));
+    }
+    // ci takes the other history: a new clone, under its own name and keys.
+    let new = ci.path().join("new");
+    ok(&ci.run(&["clone", path(&host), path(&new), "--name", "ci"]));
+    ok(&laptop.run(&["sync"]));
+    let on_new = |args: &[&str]| {
+        let mut command = ci.command(args);
+        command.env("AGEKEEP_STORE", &new);
+        feed(command, b"")
+    };
+    ok(&on_new(&["sync"]));
+    assert!(ok(&on_new(&["view", "m.md"])).contains("goes on"));
+    ok(&on_new(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    assert_eq!(on_new(&["verify", "--full"]).status.code(), Some(0));
+}
+
+/// What a host does to what machines said there, in shell, and what another machine's sync ends with.
+/// `$card` is the ref of ci's card, `$before` an earlier one than the laptop has seen.
+const HOSTS: &[(&str, &str, Option<&str>)] = &[
+    (
+        "the card before",
+        "git update-ref $card $before",
+        Some("remote_turned_back"),
+    ),
+    (
+        "a branch without what ci signed for",
+        "git update-ref refs/heads/main main~1",
+        Some("remote_withholds"),
+    ),
+    ("no card at all", "git update-ref -d $card", Some("no_mail")),
+    (
+        "a card that is no card",
+        "git update-ref $card $(git commit-tree -m x $(git mktree </dev/null))",
+        Some("no_mail"),
+    ),
+    (
+        "another machine's card in its place",
+        "git update-ref $card $(git for-each-ref --format='%(refname)' refs/agekeep/cards | grep -v $card | head -n 1)",
+        Some("no_mail"),
+    ),
+    (
+        "mail that was exchanged",
+        "git update-ref $card $(git cat-file commit $card |
+           sed \"s/^tree .*/tree $(git mktree </dev/null)/\" | git hash-object -t commit -w --stdin)",
+        Some("no_mail"),
+    ),
+    (
+        "cards of strangers",
+        "for digits in 0000000000000000 00 zzzzzzzzzzzzzzzz; do
+           git update-ref refs/agekeep/cards/$digits $card; done
+         git update-ref refs/agekeep/lines/x main",
+        None,
+    ),
+    (
+        "a line of ci's that nobody wrote",
+        "git update-ref refs/agekeep/lines/${card##*/} $(git commit-tree -m x main^{tree})",
+        None,
+    ),
+];
+
+#[test]
+fn a_host_that_contradicts_a_machine_is_named_and_nothing_is_taken() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let (ci, code) = asking(&host, "ci", &[]);
+    let card = card_of(&host, "ci");
+    let before = stdout(&git(&host, &["rev-parse", &card]));
+    ok(&laptop.run(&["replicas", "add", "ci", "--code", &code]));
+    ok(&ci.run(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    // ci writes, and its card has the keys that the laptop lacks.
+    ok(&ci.run(&["create", "c.md", "--text", "three"]));
+    ok(&ci.run(&["sync"]));
+    let good = laptop.path().join("good");
+    fs::create_dir(&good).expect("made");
+    let places = [&host, &laptop.store(), &ci.store()].map(Clone::clone);
+    let saved = ["host", "laptop", "ci"].map(|name| good.join(name));
+    for (place, saved) in places.iter().zip(&saved) {
+        fs::rename(place, saved).expect("moves");
+    }
+    for (what, script, error) in HOSTS {
+        for (place, saved) in places.iter().zip(&saved) {
+            drop(fs::remove_dir_all(place));
+            let mut cp = Command::new("cp");
+            ok(&cp
+                .arg("-a")
+                .arg(saved)
+                .arg(place)
+                .output()
+                .expect("cp runs"));
+        }
+        for machine in [&laptop, &ci] {
+            // A copy that is put back is no rollback here.
+            drop(fs::remove_dir_all(machine.path().join(".local/state")));
+        }
+        let mut sh = Command::new("sh");
+        sh.args(["-euc", script])
+            .env("GIT_DIR", &host)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("card", &card)
+            .env("before", before.trim());
+        for who in ["AUTHOR", "COMMITTER"] {
+            sh.env(format!("GIT_{who}_NAME"), "ci");
+            sh.env(format!("GIT_{who}_EMAIL"), "ci@agekeep");
+        }
+        ok(&feed(sh, b""));
+        let ring = || fs::read(laptop.store().join("keyring/ring")).expect("there");
+        let (ours, keys) = (head(&laptop.store()), ring());
+        let sync = laptop.run(&["sync", "--json"]);
+        if let Some(error) = error {
+            assert_eq!(refused(&sync).1, *error, "{what}: {}", stderr(&sync));
+            assert_eq!((head(&laptop.store()), ring()), (ours, keys), "{what}");
+            assert_eq!(verified(&laptop), Some(0), "{what}");
+            // ci puts it right, and then it all comes.
+            ok(&ci.run(&["view", "b.md"]));
+            let again = ci.run(&["sync"]);
+            assert!(again.status.success(), "{what}: {}", stderr(&again));
+            let again = laptop.run(&["sync"]);
+            assert!(again.status.success(), "{what}: {}", stderr(&again));
+        } else {
+            assert!(sync.status.success(), "{what}: {}", stderr(&sync));
+        }
+        assert!(
+            ok(&laptop.run(&["view", "c.md"])).contains("three"),
+            "{what}"
+        );
+        assert_eq!(verified(&laptop), Some(0), "{what}");
+    }
+}
+
+/// Nobody has signed what a host says of members: it neither removes a machine nor has it wait.
+#[test]
+fn a_host_that_makes_up_members_is_named() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    let script = "
+        for file in recipients signers; do
+          blob=$(git show main:$file | grep -v '\\bci\\b' | git hash-object -w --stdin)
+          tree=$(git ls-tree ${tree:-main} | sed \"s/[0-9a-f]*\\t$file$/$blob\\t$file/\" | git mktree)
+        done
+        git update-ref refs/heads/main $(git commit-tree -p main -m 'erase ok' $tree)";
+    let mut sh = Command::new("bash");
+    sh.args(["-euc", script])
+        .env("GIT_DIR", &host)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null");
+    for who in ["AUTHOR", "COMMITTER"] {
+        sh.env(format!("GIT_{who}_NAME"), "owner");
+        sh.env(format!("GIT_{who}_EMAIL"), "owner@agekeep");
+    }
+    ok(&feed(sh, b""));
+    let listed = stdout(&git(&host, &["show", "main:recipients"]));
+    assert!(!listed.contains(" ci "), "{listed}");
+    for machine in [&ci, &laptop] {
+        let sync = machine.run(&["sync", "--json"]);
+        assert_eq!(
+            refused(&sync),
+            (Some(13), "unverified".into()),
+            "{}",
+            stderr(&sync)
+        );
+        assert_eq!(verified(machine), Some(0));
+    }
+}
+
+/// A signer speaks for itself: a card under another's name counts for nobody.
+#[test]
+fn a_card_under_another_s_name_counts_for_nobody() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    // A second signer's machine, which asks under the name of the first.
+    let mallory = Home::empty();
+    let store = mallory.store();
+    ok(&mallory.run(&["clone", path(&host), path(&store), "--name", "mallory"]));
+    let key = mallory.path().join("config/agekeep/signing_key.pub");
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["signers", "add", "mallory", path(&key), "--role", "auditor"]));
+    ok(&laptop.run(&["sync"]));
+    let local = store.join("local.toml");
+    let text = fs::read_to_string(&local).expect("there");
+    fs::write(&local, text.replace("\"mallory\"", "\"ci\"")).expect("written");
+    drop(mallory.run(&["sync"]));
+    let subjects = git(
+        &host,
+        &["for-each-ref", "--format=%(subject)", "refs/agekeep/cards"],
+    );
+    assert_eq!(stdout(&subjects).matches("card of ci").count(), 2);
+    ok(&laptop.run(&["sync"]));
+    let listed = ok(&laptop.run(&["replicas", "list"]));
+    assert_eq!(listed.matches("  ci  ").count(), 1, "{listed}");
+    ok(&ci.run(&["sync"]));
+    assert_eq!(verified(&ci), Some(0));
+}
+
+/// A reader who becomes an auditor keeps no key of a text.
+#[test]
+fn a_reader_s_machine_that_becomes_an_auditor_s_loses_the_keys_of_texts() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    let members = ok(&laptop.run(&["members", "list", "--json"]));
+    let members = json_lines(members.as_bytes());
+    let own = members.iter().find(|member| member["name"] == "ci");
+    let recipient = own.expect("a member")["recipient"].as_str().expect("text");
+    ok(&laptop.run(&["members", "rm", "ci"]));
+    ok(&laptop.run(&["members", "add", "ci", recipient, "--role", "auditor"]));
+    ok(&laptop.run(&["signers", "role", "ci", "auditor"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&ci.run(&["sync"]));
+    for name in ["ring", "epoch.age"] {
+        assert!(!ci.store().join("keyring").join(name).exists(), "{name}");
+    }
+    assert_eq!(refused(&ci.run(&["view", "a.md", "--json"])).0, Some(12));
+    assert_eq!(verified(&ci), Some(3));
+    ok(&ci.run(&["log", "-n", "1"]));
+}
+
+/// Where the policy moves the keyring, an erasure would not reach the one that stays.
+#[test]
+fn a_keyring_that_the_policy_moves_has_to_be_moved() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    let (new, code) = asking(&host, "new", &[]);
+    ok(&laptop.run(&["replicas", "add", "new", "--code", &code]));
+    ok(&ci.run(&["sync"]));
+    let elsewhere = laptop.path().join("elsewhere");
+    let mut cp = Command::new("cp");
+    cp.arg("-a")
+        .arg(laptop.store().join("keyring"))
+        .arg(&elsewhere);
+    ok(&cp.output().expect("cp"));
+    ok(&laptop.run(&["policy", "set", "keyring.folder", path(&elsewhere)]));
+    ok(&laptop.run(&["sync"]));
+    for machine in [&ci, &new] {
+        let sync = machine.run(&["sync", "--json"]);
+        assert_eq!(refused(&sync).0, Some(2), "{}", stderr(&sync));
+        assert_ne!(head(&machine.store()), head(&host));
+    }
+    assert_eq!(verified(&ci), Some(0));
+}
+
+#[test]
+fn a_machine_that_is_removed_gets_no_more_keys() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["replicas", "rm", "ci", "--reason", "stolen"]));
+    ok(&laptop.run(&["edit", "a.md", "--old", "one", "--new", "secret plan"]));
+    ok(&laptop.run(&["create", "new.md", "--text", "new"]));
+    assert_eq!(synced(&laptop)["mailed"], 0);
+    let late = ci.run(&["sync", "--json"]);
+    assert_eq!(
+        refused(&late),
+        (Some(7), "removed".into()),
+        "{}",
+        stderr(&late)
+    );
+    // It reads what it had, and nothing else.
+    assert!(ok(&ci.run(&["view", "a.md"])).contains("one"));
+    assert_eq!(verified(&ci), Some(0));
+    let listed = ok(&laptop.run(&["replicas", "list"]));
+    assert!(listed.contains("removed  ci"), "{listed}");
+    // What it writes reaches nobody.
+    ok(&ci.run(&["create", "mine.md", "--text", "mine"]));
+    drop(ci.run(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    assert_eq!(head(&host), head(&laptop.store()));
+}
+
+#[test]
+fn a_machine_that_leaves_destroys_its_keys_and_says_so() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    assert_eq!(ci.run(&["replicas", "leave"]).status.code(), Some(2));
+    // The laptop has only seen that it asks, and not that it has keys by now.
+    ok(&laptop.run(&["erase", "b.md", "--yes", "--reason", "x"]));
+    let receipt = receipt_on(&laptop);
+    assert!(receipt.contains("not yet by ci"), "{receipt}");
+    ok(&laptop.run(&["sync"]));
+    // What is only here stays here: an event that was not sent, and keys that no other machine has.
+    let refuses = || {
+        let leave = ci.run(&["replicas", "leave", "--destroy", "--json"]);
+        assert_eq!(refused(&leave), (Some(6), "only_here".into()));
+        assert!(ok(&ci.run(&["view", "a.md"])).contains("one"));
+    };
+    ok(&ci.run(&["sync"]));
+    ok(&ci.run(&["create", "mine.md", "--text", "mine"]));
+    refuses();
+    ok(&ci.run(&["sync"]));
+    refuses();
+    ok(&ci.run(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    // Keys that a killed transfer left are gone too.
+    let staged = ci
+        .store()
+        .join("keyring/next-00112233445566778899aabbccddeeff");
+    fs::create_dir(&staged).expect("made");
+    fs::write(staged.join("ring"), "keys").expect("written");
+    ok(&ci.run(&["replicas", "leave", "--destroy"]));
+    let left: Vec<_> = fs::read_dir(ci.store().join("keyring"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(
+        refused(&ci.run(&["view", "a.md", "--json"])),
+        (Some(12), "no_keyring".into())
+    );
+    // Once more does no harm.
+    ok(&ci.run(&["replicas", "leave", "--destroy"]));
+    ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "x"]));
+    assert_eq!(synced(&laptop)["mailed"], 0, "it asks for none");
+    let receipt = receipt_on(&laptop);
+    assert!(receipt.contains("has no keys"), "{receipt}");
+    // It goes on as a copy that nobody can read.
+    ok(&ci.run(&["sync"]));
+    assert_eq!(head(&ci.store()), head(&host));
+    ok(&laptop.run(&["replicas", "rm", "ci"]));
+}
+
+#[test]
+fn nobody_is_let_in_by_another_code_name_or_role() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let (_ci, code) = asking(&host, "ci", &[]);
+    // A stranger asks under the same name.
+    let (mallory, other) = asking(&host, "ci", &[]);
+    assert_ne!(code, other);
+    let before = head(&laptop.store());
+    for args in [
+        &["ci", "--code", "aaaa-aaaa-aaaa-aaaa"][..],
+        &["ci", "--code", ""],
+        &["cj", "--code", &code],
+        &["ci", "--role", "auditor", "--code", &code],
+        &["ci", "--code", &code[..14]],
+    ] {
+        let add = laptop.run(&[&["replicas", "add"], args, &["--json"]].concat());
+        assert_eq!(refused(&add), (Some(4), "no_request".into()), "{args:?}");
+    }
+    assert_eq!(head(&laptop.store()), before);
+    ok(&laptop.run(&["replicas", "add", "ci", "--code", &code]));
+    let out = mallory.run(&["sync", "--json"]);
+    assert_eq!(refused(&out), (Some(12), "waiting_for_keys".into()));
+    let mailbox = opens_any(&mallory, &host);
+    assert!(!mailbox, "mail was sent to a stranger");
+}
+
+/// Tells whether a machine's mailbox opens any mail at a host.
+fn opens_any(machine: &Home, host: &Path) -> bool {
+    if !has_peer("age", "a stranger's mailbox gets nothing") {
+        return false;
+    }
+    let mailbox = mailbox_of(machine, machine.path());
+    mail_at(host)
+        .iter()
+        .any(|mail| opened(&mailbox, &mail.bytes).is_some())
+}
+
+/// A machine that could not be let in is told before anything is made.
+#[test]
+fn a_machine_asks_with_keys_of_its_own() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let before = cards(&host);
+    let (identity, key) = (laptop.identity(), laptop.signing_key());
+    let clone = |name: &str, more: &[&str]| {
+        let ci = Home::empty();
+        let store = ci.store();
+        let clone = ci.run(
+            &[
+                &["clone", path(&host), path(&store), "--name", name, "--json"],
+                more,
+            ]
+            .concat(),
+        );
+        assert!(!store.exists(), "{}", stderr(&clone));
+        refused(&clone).0
+    };
+    assert_eq!(clone("ci", &["--identity", path(&identity)]), Some(2));
+    assert_eq!(clone("ci", &["--signing-key", path(&key)]), Some(2));
+    assert_eq!(clone("no/name", &[]), Some(2));
+    // The keyring is to be in a folder that is not here, or that has one.
+    let elsewhere = laptop.path().join("elsewhere");
+    let mut cp = Command::new("cp");
+    ok(&cp
+        .arg("-a")
+        .arg(laptop.store().join("keyring"))
+        .arg(&elsewhere)
+        .output()
+        .expect("cp"));
+    ok(&laptop.run(&["policy", "set", "keyring.folder", path(&elsewhere)]));
+    ok(&laptop.run(&["sync"]));
+    assert_eq!(clone("ci", &[]), Some(2));
+    fs::rename(&elsewhere, laptop.path().join("away")).expect("moves");
+    assert_eq!(clone("ci", &[]), Some(2));
+    assert_eq!(cards(&host).len(), before.len());
+}
+
+/// An old mailbox, an old keyring and an old card: yesterday's files open nothing that was erased.
+#[test]
+fn yesterday_s_files_bring_nothing_back() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    let keyring = ci.store().join("keyring");
+    let old = ci.path().join("old");
+    let mut cp = Command::new("cp");
+    ok(&cp
+        .arg("-a")
+        .arg(&keyring)
+        .arg(&old)
+        .output()
+        .expect("cp runs"));
+    ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "x"]));
+    ok(&laptop.run(&["create", "n.md", "--text", "new"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&ci.run(&["sync"]));
+    // All of yesterday's keyring, with today's history.
+    fs::rename(&keyring, ci.path().join("today")).expect("moves");
+    fs::rename(&old, &keyring).expect("moves");
+    let gone = ci.run(&["view", "a.md", "--at", "1", "--json"]);
+    assert!(!gone.status.success(), "{}", stdout(&gone));
+    drop(ci.run(&["sync"]));
+    let gone = ci.run(&["view", "a.md", "--at", "1", "--json"]);
+    assert!(!gone.status.success(), "{}", stdout(&gone));
+    ok(&laptop.run(&["sync"]));
+    drop(ci.run(&["sync"]));
+    let gone = ci.run(&["view", "a.md", "--at", "1", "--json"]);
+    assert!(!gone.status.success(), "{}", stdout(&gone));
+    // Only yesterday's mailbox, or none, or something else: it is made anew, and keys come again.
+    for bytes in [Some(&b"age-encryption.org/v1\n"[..]), Some(b""), None] {
+        fs::remove_dir_all(&keyring).expect("there");
+        ok(&Command::new("cp")
+            .arg("-a")
+            .arg(ci.path().join("today"))
+            .arg(&keyring)
+            .output()
+            .expect("cp"));
+        match bytes {
+            Some(bytes) => fs::write(keyring.join("mailbox.age"), bytes).expect("written"),
+            None => fs::remove_file(keyring.join("mailbox.age")).expect("there"),
+        }
+        let sync = ci.run(&["sync"]);
+        assert!(sync.status.success(), "{}", stderr(&sync));
+        assert_eq!(verified(&ci), Some(0));
+    }
+}
+
+/// Killed at any system call, or with a call that fails: a sync that brings an erasure, or the first keys, is
+/// whole or did not happen, and the next one does the rest.
+#[test]
+fn a_sync_that_is_killed_or_fails_is_whole_or_did_not_happen() {
+    if !has_peer(
+        "strace",
+        "a sync is whole after a kill at every system call",
+    ) {
+        return;
+    }
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    let (new, code) = asking(&host, "new", &[]);
+    ok(&laptop.run(&["replicas", "add", "new", "--code", &code]));
+    let machines = [&ci, &new].map(|machine| {
+        let fresh = machine.path().join("fresh");
+        fs::rename(machine.store(), &fresh).expect("moves");
+        (machine, fresh)
+    });
+    ok(&laptop.run(&["create", "c.md", "--text", "three"]));
+    ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "x"]));
+    ok(&laptop.run(&["sync"]));
+    let (mut stopped, mut whole) = (0, 0);
+    for (machine, fresh) in &machines {
+        for fault in [
+            "renameat:signal=KILL",
+            "unlinkat:signal=KILL",
+            "mkdirat:signal=KILL",
+            "fsync:signal=KILL",
+            "fdatasync:signal=KILL",
+            "pwrite64:signal=KILL",
+            "fsync:error=EIO",
+            "renameat:error=ENOSPC",
+            "pwrite64:error=ENOSPC",
+        ] {
+            for number in (1..).step_by(every(9)) {
+                let fault = format!("{fault}:when={number}");
+                let run = traced(machine, &["sync"], (fresh, &machine.store()), &fault);
+                stopped += usize::from(!run.status.success());
+                // The new one has no keys before it has all.
+                let code = verified(machine);
+                assert!(
+                    [Some(0), Some(3)].contains(&code),
+                    "{fault}: {}",
+                    stderr(&run)
+                );
+                let again = machine.run(&["sync"]);
+                assert!(again.status.success(), "{fault}: {}", stderr(&again));
+                assert_eq!(head(&machine.store()), head(&host), "{fault}");
+                assert_eq!(verified(machine), Some(0), "{fault}");
+                whole += 1;
+                let gone = machine.run(&["view", "a.md", "--at", "1", "--json"]);
+                assert_eq!(refused(&gone).1, "not_found", "{fault}");
+                let seen = machine.run(&["view", "c.md"]);
+                assert!(ok(&seen).contains("three"), "{fault}");
+                let staged = fs::read_dir(machine.store().join("keyring")).expect("a folder");
+                let names = staged.map(|entry| entry.expect("an entry").file_name());
+                let left: Vec<_> = names.filter(|name| name.len() > 20).collect();
+                assert!(left.is_empty(), "{fault}: {left:?}");
+                // Past the last call of its kind nothing fails any more.
+                if run.status.success() && number > 8 {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(
+        stopped > 20 && whole > 30,
+        "{stopped} stopped, {whole} whole"
+    );
+}
+
+/// Several syncs at once, beside commands: each is done or says why not, and nothing is lost.
+#[test]
+fn several_syncs_and_commands_at_once_do_no_harm() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    std::thread::scope(|scope| {
+        for worker in 0..3 {
+            let laptop = &laptop;
+            scope.spawn(move || {
+                for number in 0..4 {
+                    let name = format!("{worker}-{number}.md");
+                    ok(&laptop.run(&["create", &name, "--text", &name]));
+                    let sync = laptop.run(&["sync", "--json"]);
+                    let fine = sync.status.success() || refused(&sync).1 == "overtaken";
+                    assert!(fine, "{}", stderr(&sync));
+                }
+            });
+        }
+        let ci = &ci;
+        scope.spawn(move || {
+            for _ in 0..6 {
+                let sync = ci.run(&["sync", "--json"]);
+                let fine = ["overtaken", "no_mail"].contains(&refused(&sync).1.as_str());
+                assert!(sync.status.success() || fine, "{}", stderr(&sync));
+            }
+        });
+    });
+    // ci may have a mailbox by now that the laptop has not heard of.
+    for machine in [&laptop, &ci, &laptop, &ci] {
+        drop(machine.run(&["sync"]));
+    }
+    for machine in [&laptop, &ci] {
+        assert_eq!(head(&machine.store()), head(&host));
+        assert_eq!(verified(machine), Some(0));
+        assert_eq!(ok(&machine.run(&["ls"])).matches(".md").count(), 14);
+    }
+}
+
+/// A server syncs by itself while its client works.
+#[test]
+fn a_server_keeps_in_sync() {
+    use std::io::{BufRead, BufReader, Write};
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["create", "c.md", "--text", "three"]));
+    ok(&laptop.run(&["sync"]));
+    let mut server = ci.command(&["mcp", "--sync", "1s"]);
+    let mut server = server
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("starts");
+    let mut input = server.stdin.take().expect("it is piped");
+    let mut output = BufReader::new(server.stdout.take().expect("it is piped"));
+    let mut call = |message: Value| {
+        writeln!(input, "{message}").expect("written");
+        let mut line = String::new();
+        if message.get("id").is_some() {
+            output.read_line(&mut line).expect("an answer");
+        }
+        line
+    };
+    call(
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}),
+    );
+    call(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let view = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "memory_view", "arguments": {"path": "/memories/c.md"}}});
+    let begun = std::time::Instant::now();
+    // A look is an event, so it waits until the other's events are in.
+    while head(&ci.store()) != head(&host) {
+        assert!(begun.elapsed().as_secs() < 60, "nothing came");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let seen = call(view);
+    assert!(seen.contains("three"), "{seen}");
+    while head(&host) == head(&laptop.store()) {
+        assert!(begun.elapsed().as_secs() < 60, "nothing was sent");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    drop(input);
+    assert!(server.wait().expect("ends").success());
+    ok(&laptop.run(&["sync"]));
+    assert_eq!(verified(&laptop), Some(0));
+    assert_eq!(verified(&ci), Some(0));
+}
