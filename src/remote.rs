@@ -470,7 +470,7 @@ fn take(
         // Another command that changes keys removed them.
         return Ok(None);
     }
-    let report = report?;
+    let (report, point) = report?;
     if store::placed_head(root, repository)? != ours {
         // The caches are of a later event, and what came does not go on from that.
         return Ok(None);
@@ -496,6 +496,9 @@ fn take(
     // Once the record may be on the disk, the packs stay, whatever happens then.
     let keep = || packs.accept();
     let is_moved = store::fast_forward(root, repository, (ours, theirs), keys, keep)?;
+    if let Some(point) = point.filter(|_| is_moved) {
+        point.keep();
+    }
     Ok(is_moved.then_some(report))
 }
 

@@ -32,12 +32,13 @@ use self::commit::Before;
 use self::findings::{Fault, FindingLocation, Findings};
 use self::replay::ReplayState;
 use self::snapshot::StoreSnapshot;
-use self::walk::{CommitRange, Link, Start, VerifiedHistory};
+use self::walk::{CommitRange, Start, VerifiedHistory};
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::Identity;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, ObjectId, StoreId};
+use crate::keyring::Keyring;
 use crate::state::catalog::Catalog;
 use crate::store;
 use crate::store::pin::Place;
@@ -158,7 +159,8 @@ pub fn verify(
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
-    verify_line(&store::store_at(root)?, options, None, progress)
+    let (report, _) = verify_line(&store::store_at(root)?, options, None, progress)?;
+    Ok(report)
 }
 
 /// Commits that came from elsewhere, whose objects are in the store and to which no branch leads yet.
@@ -170,13 +172,29 @@ pub(crate) struct Incoming {
     pub(crate) known: ObjectId,
 }
 
-/// Verifies what came from elsewhere as if history had it, and keeps no verified point.
+/// The point up to which history was verified, to be kept once history ends there.
+pub(crate) struct UnsavedPoint {
+    place: Place,
+    keyring: Keyring,
+    fold: ReplayState,
+    digest: Digest,
+}
+
+impl UnsavedPoint {
+    /// Keeps it, so that the next run begins there. A failure only makes that read more.
+    pub(crate) fn keep(self) {
+        let _ = VerifiedPoint::save(&self.place, &self.keyring, &self.fold, self.digest);
+    }
+}
+
+/// Verifies what came from elsewhere as if history had it. The point that this reaches is the caller's to
+/// keep; `None` if nothing is kept of such a run.
 pub(crate) fn verify_incoming(
     root: &Folder,
     options: &Options,
     incoming: Incoming,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Report> {
+) -> Result<(Report, Option<UnsavedPoint>)> {
     verify_line(root, options, Some(incoming), progress)
 }
 
@@ -185,7 +203,7 @@ fn verify_line(
     options: &Options,
     incoming: Option<Incoming>,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Report> {
+) -> Result<(Report, Option<UnsavedPoint>)> {
     let mut findings = Findings::default();
     let mut not_checked = Vec::new();
     let end = incoming.as_ref().map(|incoming| incoming.head);
@@ -204,13 +222,18 @@ fn verify_line(
         opened,
         findings,
         not_checked,
+        reached: None,
     };
     match run.history(progress) {
         Err(Error::Damaged { why, .. }) if run.findings.has_found("alternates") => {
             run.not_checked.push(unread(&why));
-            Ok(run.report(HistoryCheck::default()))
+            Ok((run.report(HistoryCheck::default()), None))
         }
-        done => done.map(|outcome| run.report(outcome)),
+        done => {
+            let outcome = done?;
+            let point = run.unsaved_point();
+            Ok((run.report(outcome), point))
+        }
     }
 }
 
@@ -228,6 +251,8 @@ struct Run<'a> {
     opened: StoreSnapshot,
     findings: Findings,
     not_checked: Vec<String>,
+    /// Where a run without findings over what came ended.
+    reached: Option<(ReplayState, Digest)>,
 }
 
 /// The results of reading history.
@@ -304,10 +329,16 @@ impl Run<'_> {
                 .push("checkpoints: the store's id cannot be read".into()),
         }
         if self.findings.total == 0
-            && self.incoming.is_none()
             && let Some(newest) = chain.newest()?
         {
-            self.keep_point(begun.fold, &newest)?;
+            let mut fold = begun.fold;
+            let decided = snapshot::config_blobs_at(&self.opened.repository, newest.commit)?;
+            fold.catalog.decided = decided;
+            if self.incoming.is_some() {
+                self.reached = Some((fold, newest.digest));
+            } else {
+                self.keep_point(&fold, newest.digest);
+            }
         }
         Ok(outcome)
     }
@@ -522,14 +553,22 @@ impl Run<'_> {
     }
 
     /// Saves the end of history as the point where the next run begins.
-    fn keep_point(&mut self, mut fold: ReplayState, newest: &Link) -> Result<()> {
-        let (Some(place), Some(keyring)) = (self.place(), &self.opened.keyring) else {
-            return Ok(());
-        };
-        fold.catalog.decided = snapshot::config_blobs_at(&self.opened.repository, newest.commit)?;
-        // A failure only makes the next run read more, so it does not fail this one.
-        let _ = VerifiedPoint::save(&place, keyring, &fold, newest.digest);
-        Ok(())
+    fn keep_point(&self, fold: &ReplayState, newest: Digest) {
+        if let (Some(place), Some(keyring)) = (self.place(), &self.opened.keyring) {
+            // A failure only makes the next run read more, so it does not fail this one.
+            let _ = VerifiedPoint::save(&place, keyring, fold, newest);
+        }
+    }
+
+    /// Returns the point that a run over what came has reached.
+    fn unsaved_point(&mut self) -> Option<UnsavedPoint> {
+        let (fold, digest) = self.reached.take()?;
+        Some(UnsavedPoint {
+            place: self.place()?,
+            keyring: self.opened.keyring.take()?,
+            fold,
+            digest,
+        })
     }
 
     /// Returns the store's place, if a state folder is given.

@@ -139,6 +139,14 @@ fn machines_take_turns_and_keys_come_with_the_history() {
         let listed = ok(&machine.run(&["replicas", "list"]));
         assert_eq!(listed.lines().count(), 2, "{listed}");
     }
+    // What a sync verified is not verified again.
+    ok(&laptop.run(&["create", "last.md", "--text", "x"]));
+    for machine in [&laptop, &ci] {
+        ok(&machine.run(&["sync"]));
+    }
+    let verify = ok(&ci.run(&["verify", "--json"]));
+    let report: Value = serde_json::from_str(&verify).expect("JSON");
+    assert_eq!(report["from"], report["events"], "{report}");
     // A mirror of the host by stock git is what it is: a copy without keys.
     let mirror = ci.path().join("mirror.git");
     let mut clone = Command::new("git");
