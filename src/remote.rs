@@ -47,7 +47,7 @@ use crate::verify::{self, FindingClass, Incoming, Options, Report};
 pub use self::card::fuzz as fuzz_card;
 pub use self::local::{Remote, Seen, add, list, remove};
 pub use self::replicas::{Admission, Replica, ReplicaKeys, admit, leave, replicas};
-pub use self::sync::{Synced, sync, sync_without};
+pub use self::sync::{Synced, sync};
 
 /// The name that `clone` gives to where it came from.
 pub const ORIGIN: &str = "origin";

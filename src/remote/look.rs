@@ -13,7 +13,7 @@ use crate::remote::git::TransferRepository;
 use crate::remote::local::{Cards, LocalFile, Remote};
 use crate::remote::{events_after, host_of, policy_at};
 use crate::repository::{BRANCH, Repository};
-use crate::store::mail::signer_role_at;
+use crate::store::replica::signer_role_at;
 use crate::store::{self, SignerRole};
 
 /// A look at a remote: its refs, and the cards that are there.

@@ -12,11 +12,11 @@ use crate::id::ObjectId;
 use crate::remote::card::{self, CARDS, Card, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, Cards, LocalFile};
-use crate::remote::look::{Look, role_now};
+use crate::remote::look::{Look, people_at, role_now};
 use crate::remote::sync::Machine;
 use crate::remote::{TRIES, Transfer, host_of, opened};
-use crate::repository::BRANCH;
-use crate::store::mail::{destroy_keys, id_of, people, signing_key};
+use crate::repository::{BRANCH, Repository};
+use crate::store::replica::{destroy_keys, id_of, people, signing_key};
 use crate::store::{self, Clock, Keys, SignerRole, Store, Validity};
 
 /// Most cards of machines that nobody let in which are looked at.
@@ -239,7 +239,7 @@ pub fn leave(
     if machine.has_keys() {
         let is_sent = look.refs.get(BRANCH) == Some(&head);
         let is_only_here = match &card {
-            Some(card) if is_sent => card.head != head || !has_another(&look, &machine, card)?,
+            Some(card) if is_sent => card.head != head || !has_another(&look, &repository, card)?,
             _ => true,
         };
         let folder = machine.keyring_folder(head)?;
@@ -280,8 +280,8 @@ pub fn leave(
 
 /// Tells whether another reader's machine has said that it has the keys of this one, at the same end of
 /// history. An auditor's machine has none that a reader's lacks.
-fn has_another(look: &Look<'_>, machine: &Machine<'_>, own: &Card) -> Result<bool> {
-    let (signers, members) = machine.people(own.head)?;
+fn has_another(look: &Look<'_>, repository: &Repository, own: &Card) -> Result<bool> {
+    let (signers, members) = people_at(repository, own.head)?;
     if role_now(own, &signers, &members) != Some(Role::Reader) {
         return Ok(true);
     }

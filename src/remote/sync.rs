@@ -31,7 +31,9 @@ use crate::remote::{
     has_keyring, host_of, keyring_folder, opened, policy_at, receive, refuse_live_store,
 };
 use crate::repository::{BRANCH, Repository};
-use crate::store::mail::{Addressee, OwnSide, check_own_keyring, held_keys, own_side, signing_key};
+use crate::store::replica::{
+    Addressee, OwnSide, check_own_keyring, held_keys, own_side, signing_key,
+};
 use crate::store::{self, Audience, Clock, Identity, Keys, Store};
 use crate::verify;
 
@@ -63,19 +65,19 @@ pub struct Synced {
 /// This machine: its store once that can be opened, and the keys until then.
 pub(super) struct Machine<'a> {
     root: &'a Folder,
-    pub(super) repository: &'a Repository,
+    repository: &'a Repository,
     store: Option<Store>,
     keys: Option<(Keys, Clock)>,
     identity: Identity,
     state: Option<PathBuf>,
-    pub(super) keyring: Option<PathBuf>,
+    keyring: Option<PathBuf>,
     /// The name under which it asks for keys, and as what.
     asks: Option<(String, Role)>,
 }
 
 /// Takes what a remote has, with the keys that other machines sent along, and sends what it lacks.
 /// A machine that asks for keys publishes its card, and says with [`RemoteFault::Waiting`] what a reader
-/// has to do.
+/// has to do. The card of a machine with the name `passed_over` does not count: it is about to be removed.
 ///
 /// # Errors
 /// As [`pull`](super::pull) and [`push`](super::push). [`RemoteFault::Apart`] if both have events that
@@ -84,20 +86,6 @@ pub(super) struct Machine<'a> {
 /// [`RemoteFault::TurnedBack`] and [`RemoteFault::Withholds`] if what the host serves contradicts what
 /// machines signed: then nothing was taken, and nothing sent.
 pub fn sync(
-    store: &Path,
-    remote: Option<&str>,
-    keys: (Keys, Clock),
-    transfer: &mut Transfer<'_>,
-    verified: &mut dyn FnMut(verify::Progress),
-) -> Result<Synced> {
-    sync_without(store, remote, None, keys, transfer, verified)
-}
-
-/// As [`sync`], where the card of the machine of that name does not count: it is about to be removed.
-///
-/// # Errors
-/// As [`sync`].
-pub fn sync_without(
     store: &Path,
     remote: Option<&str>,
     passed_over: Option<&str>,
@@ -226,16 +214,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Tells whether its keyring could be opened when this began.
+    /// Tells whether it has a keyring, so that its store is open.
     pub(super) fn has_keys(&self) -> bool {
         self.store.is_some()
     }
 
-    /// Returns the signers and the members as of a commit.
-    pub(super) fn people(&self, head: ObjectId) -> Result<(Signers, Vec<Member>)> {
-        people_at(self.repository, head)
-    }
-
+    /// Returns the digits of its refs at a remote.
     pub(super) fn digits(&self) -> Option<String> {
         let key = self.signing_key()?;
         Some(card::digits_of(&key.verifying_key()))
@@ -330,6 +314,12 @@ impl<'a> Machine<'a> {
             return Ok(removed.unwrap_or_default());
         };
         let held = self.store.as_ref().map(held_keys);
+        let mailbox = self.mailbox(ours)?;
+        let address = mailbox.public_text();
+        let is_for_us = |card: &Card| card.mail.iter().any(|(_, _, to)| *to == address);
+        if held.is_none() && !look.cards.values().any(|other| is_for_us(&other.card)) {
+            return Ok(IncomingKeys::default());
+        }
         // The commits among which the other's has to be: all of them for a machine without keys.
         let known = held.map(|_| ours);
         let new = store::commits_between(self.repository, known, theirs)?.unwrap_or_default();
@@ -346,8 +336,6 @@ impl<'a> Machine<'a> {
             }
         }
         others.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
-        let mailbox = self.mailbox(ours)?;
-        let address = mailbox.public_text();
         let id = self.store_id(ours)?;
         let audience = match role {
             Role::Reader => Audience::Readers,
@@ -369,7 +357,7 @@ impl<'a> Machine<'a> {
             {
                 return Ok(IncomingKeys::default());
             }
-            if other.card.mail.iter().all(|(_, _, to)| *to != address) {
+            if !is_for_us(&other.card) {
                 continue;
             }
             let sealed = look.mail_of(&other, role)?;
@@ -414,26 +402,15 @@ impl<'a> Machine<'a> {
             return Ok(None);
         };
         let mailed = side.as_ref().map_or(0, |card| card.mail.len());
-        let mut published = None;
-        if let (Some(card), Some(key)) = (&side, self.signing_key()) {
-            let digits = card::digits_of(&card.key);
-            let there = look.refs.get(&format!("{CARDS}{digits}"));
-            let is_said = look.cards.get(&digits).is_some_and(|known| {
-                there == Some(&known.commit)
-                    && known.card.says_what(card)
-                    && card.time - known.card.time < CARD_AGE_MAX
-            });
-            if !is_said {
-                let (made, objects) = card.publish(mail, key)?;
-                for object in &objects {
-                    git.repository.write(object)?;
-                }
-                let name = format!("{CARDS}{digits}");
-                let how = HowUpdated::Replaces(look.refs.get(&name).copied());
-                let to = made.commit;
-                updates.push(RefUpdate { name, to, how });
-                published = Some((digits, made));
-            }
+        let published = match &side {
+            Some(card) => self.write_card(card, mail, look, git)?,
+            None => None,
+        };
+        if let Some((digits, made)) = &published {
+            let name = format!("{CARDS}{digits}");
+            let how = HowUpdated::Replaces(look.refs.get(&name).copied());
+            let to = made.commit;
+            updates.push(RefUpdate { name, to, how });
         }
         if !updates.is_empty() && !git.push_refs(host, &updates, transfer.progress)? {
             return Ok(None);
@@ -470,6 +447,31 @@ impl<'a> Machine<'a> {
             },
             card: side,
         }))
+    }
+
+    /// Signs a card and writes its objects, with its digits; `None` if the remote has one that says the same.
+    fn write_card(
+        &self,
+        card: &Card,
+        mail: Mail,
+        look: &Look<'_>,
+        git: &TransferRepository,
+    ) -> Result<Option<(String, PublishedCard)>> {
+        let digits = card::digits_of(&card.key);
+        let there = look.refs.get(&format!("{CARDS}{digits}"));
+        let is_said = look.cards.get(&digits).is_some_and(|known| {
+            there == Some(&known.commit)
+                && known.card.says_what(card)
+                && card.time - known.card.time < CARD_AGE_MAX
+        });
+        let Some(key) = self.signing_key().filter(|_| !is_said) else {
+            return Ok(None);
+        };
+        let (made, objects) = card.publish(mail, key)?;
+        for object in &objects {
+            git.repository.write(object)?;
+        }
+        Ok(Some((digits, made)))
     }
 
     /// Returns where the events of this machine go at the remote, and how many are sent to the branch: after
@@ -531,78 +533,70 @@ impl<'a> Machine<'a> {
             return Ok((None, Mail::default()));
         };
         let digits = card::digits_of(&key);
-        let last = look.cards.get(&digits).map(|known| known.card.time);
-        // A clock that went back makes no older card.
-        let time = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
-        let (id, _) = policy_at(self.repository, head)?;
-        if let Some(store) = &mut self.store {
-            let others = |signers: &Signers, members: &[Member]| {
-                let others = look.cards.iter().filter(|(other, _)| **other != digits);
-                let cards = others.map(|(_, other)| &other.card);
-                cards
-                    .filter_map(|card| addressee(card, signers, members))
-                    .collect()
-            };
-            let side = match own_side(store, others) {
-                // By what has just come its signer was removed, or a reader became an auditor: the next
-                // sync says so.
-                Err(Error::NotASigner { .. } | Error::Signing(_) | Error::NoKeyring { .. }) => {
-                    return Ok((None, Mail::default()));
+        let side = match &mut self.store {
+            Some(store) => {
+                let others = |signers: &Signers, members: &[Member]| {
+                    let others = look.cards.iter().filter(|(other, _)| **other != digits);
+                    others
+                        .filter_map(|(_, other)| addressee(&other.card, signers, members))
+                        .collect()
+                };
+                match own_side(store, others) {
+                    // By what has just come its signer was removed, or a reader became an auditor: the
+                    // next sync says so.
+                    Err(Error::NotASigner { .. } | Error::Signing(_) | Error::NoKeyring { .. }) => {
+                        None
+                    }
+                    side => Some(side?),
                 }
-                side => side?,
-            };
-            let OwnSide {
-                name,
-                reads,
-                role,
-                mailbox,
-                keys,
-                events,
-                head,
-                digest,
-                readers,
-                auditors,
-                sent,
-            } = side;
-            let card = Card {
-                store: id,
-                name,
-                key,
-                reads,
-                role,
-                mailbox,
-                keys: Some(keys),
-                // Keys that do not fit may have gone on from others than are here.
-                wants_all: matches!(missed, Some(RemoteFault::NoKeys { .. })),
-                mail: sent,
-                events,
-                head,
-                digest,
-                time,
-            };
-            return Ok((Some(card), Mail { readers, auditors }));
-        }
-        let Some((name, role)) = self.asks.clone() else {
+            }
+            None => self.asking_side(look, head)?,
+        };
+        let Some(side) = side else {
             return Ok((None, Mail::default()));
+        };
+        let last = look.cards.get(&digits).map(|known| known.card.time);
+        let card = Card {
+            store: self.store_id(head)?,
+            name: side.name,
+            key,
+            reads: side.reads,
+            role: side.role,
+            mailbox: side.mailbox,
+            // Keys that do not fit may have gone on from others than are here.
+            wants_all: side.keys.is_none() || matches!(missed, Some(RemoteFault::NoKeys { .. })),
+            keys: side.keys,
+            mail: side.sent,
+            events: side.events,
+            head: side.head,
+            digest: side.digest,
+            // A clock that went back makes no older card.
+            time: last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1))),
+        };
+        let (readers, auditors) = (side.readers, side.auditors);
+        Ok((Some(card), Mail { readers, auditors }))
+    }
+
+    /// Describes a machine that asks for keys; `None` for a copy that asks for none.
+    fn asking_side(&self, look: &Look<'_>, head: ObjectId) -> Result<Option<OwnSide>> {
+        let Some((name, role)) = self.asks.clone() else {
+            return Ok(None);
         };
         let mailbox = self.mailbox(head)?;
         let (_, bytes) = self.repository.commit(head)?;
-        let card = Card {
-            store: id,
+        Ok(Some(OwnSide {
             name,
-            key,
             reads: self.identity.recipient()?,
             role,
             mailbox: Recipient::parse(&mailbox.public_text()).expect("it is one"),
             keys: None,
-            wants_all: true,
-            mail: Vec::new(),
             events: events_at(self.repository, head, look.remote.seen)?,
             head,
             digest: Digest::of(&bytes),
-            time,
-        };
-        Ok((Some(card), Mail::default()))
+            readers: None,
+            auditors: None,
+            sent: Vec::new(),
+        }))
     }
 
     /// Says what another machine has to do first.

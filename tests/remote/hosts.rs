@@ -11,7 +11,7 @@ use crate::support::{Home, every, feed, git, has_peer, stderr, stdout};
 use crate::zoo::scenario::Scenario;
 
 /// Runs stock git on a host, with the shell.
-fn shell(host: &Path, script: &str) {
+pub(super) fn shell(host: &Path, script: &str) {
     let mut sh = Command::new("sh");
     sh.args(["-euc", script])
         .current_dir(host)

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::hosts::shell;
 use super::{bare, head, home_with_host, ok, path, refused, traced};
 use crate::support::{
     Home, assert_verify_ended, every, feed, git, has_peer, json_lines, stderr, stdout,
@@ -562,17 +563,8 @@ fn a_host_that_contradicts_a_machine_is_named_and_nothing_is_taken() {
             // A copy that is put back is no rollback here.
             drop(fs::remove_dir_all(machine.path().join(".local/state")));
         }
-        let mut sh = Command::new("sh");
-        sh.args(["-euc", script])
-            .env("GIT_DIR", &host)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("card", &card)
-            .env("before", before.trim());
-        for who in ["AUTHOR", "COMMITTER"] {
-            sh.env(format!("GIT_{who}_NAME"), "ci");
-            sh.env(format!("GIT_{who}_EMAIL"), "ci@agekeep");
-        }
-        ok(&feed(sh, b""));
+        let names = format!("card={card} before={}\n", before.trim());
+        shell(&host, &(names + script));
         let ring = || fs::read(laptop.store().join("keyring/ring")).expect("there");
         let (ours, keys) = (head(&laptop.store()), ring());
         let sync = laptop.run(&["sync", "--json"]);
@@ -609,15 +601,7 @@ fn a_host_that_makes_up_members_is_named() {
           tree=$(git ls-tree ${tree:-main} | sed \"s/[0-9a-f]*\\t$file$/$blob\\t$file/\" | git mktree)
         done
         git update-ref refs/heads/main $(git commit-tree -p main -m 'erase ok' $tree)";
-    let mut sh = Command::new("bash");
-    sh.args(["-euc", script])
-        .env("GIT_DIR", &host)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null");
-    for who in ["AUTHOR", "COMMITTER"] {
-        sh.env(format!("GIT_{who}_NAME"), "owner");
-        sh.env(format!("GIT_{who}_EMAIL"), "owner@agekeep");
-    }
-    ok(&feed(sh, b""));
+    shell(&host, script);
     let listed = stdout(&git(&host, &["show", "main:recipients"]));
     assert!(!listed.contains(" ci "), "{listed}");
     for machine in [&ci, &laptop] {

@@ -292,7 +292,7 @@ fn ask(global: &Global, folder: &Path) -> Result<Option<Error>> {
     let keys = (environment::keys_to_look(global)?, global.clock());
     let mut progress = |_, _| {};
     let mut transfer = transfer(global, &mut progress);
-    match remote::sync(folder, None, keys, &mut transfer, &mut |_| {}) {
+    match remote::sync(folder, None, None, keys, &mut transfer, &mut |_| {}) {
         Err(waiting @ Error::Remote(RemoteFault::Waiting { .. } | RemoteFault::NoMail { .. })) => {
             Ok(Some(waiting))
         }

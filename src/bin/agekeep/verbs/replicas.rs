@@ -120,7 +120,7 @@ fn sync_once(global: &Global, remote: Option<&str>, passed_over: Option<&str>) -
     let store = global.existing_store()?;
     with_bar(global, |transfer, verified| {
         let keys = (environment::keys_to_look(global)?, global.clock());
-        remote::sync_without(&store, remote, passed_over, keys, transfer, verified)
+        remote::sync(&store, remote, passed_over, keys, transfer, verified)
     })
 }
 
@@ -390,5 +390,5 @@ fn sync_quietly(global: &Global) -> Result<Synced> {
         attended: false,
         progress: &mut |_, _| {},
     };
-    remote::sync(&store, None, keys, &mut transfer, &mut |_| {})
+    remote::sync(&store, None, None, keys, &mut transfer, &mut |_| {})
 }

@@ -1,4 +1,5 @@
-//! What this machine can say of itself to others, and mail with keys for those that lack some.
+//! This replica: what it can say of itself to others, mail with keys for those that lack some, and how its
+//! own keys are destroyed.
 
 use chrono::{DateTime, Utc};
 
@@ -35,7 +36,8 @@ pub(crate) struct OwnSide {
     pub(crate) reads: Recipient,
     pub(crate) role: Role,
     pub(crate) mailbox: Recipient,
-    pub(crate) keys: HeldKeys,
+    /// `None` for a machine that asks for keys.
+    pub(crate) keys: Option<HeldKeys>,
     pub(crate) events: u64,
     pub(crate) head: ObjectId,
     pub(crate) digest: Digest,
@@ -73,7 +75,7 @@ pub(crate) fn own_side(
         reads: member.recipient.clone(),
         role: member.role,
         mailbox: Recipient::parse(&key.public_text()).expect("it is one"),
-        keys: keyring.held(),
+        keys: Some(keyring.held()),
         events: store.state.catalog.events,
         head: store.ledger.journal.head(),
         digest: store.ledger.chain,
@@ -93,7 +95,7 @@ fn write_mail(store: &Store, side: &mut OwnSide, others: &[Addressee]) -> Result
     if !keyring.is_reader() {
         return Ok(());
     }
-    let own = side.keys;
+    let Some(own) = side.keys else { return Ok(()) };
     let lacks = |other: &&Addressee| {
         other.events <= side.events && other.keys.is_none_or(|keys| !keys.fits(own, other.role))
     };
