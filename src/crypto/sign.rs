@@ -298,7 +298,13 @@ pub(crate) struct SignedBy(PublicKey);
 impl SignedBy {
     /// Verifies the signature over a commit object without its `gpgsig` header.
     pub(crate) fn check(commit: &[u8], signature: &str) -> Option<Self> {
-        let signature = SshSig::from_pem(signature).ok()?;
+        let text = signature.trim_end();
+        let signature = SshSig::from_pem(text).ok()?;
+        // The reader takes other versions and lengths too, which OpenSSH refuses, and nothing signs for them.
+        let again = signature.to_pem(LineEnding::LF).ok()?;
+        if signature.version() != SshSig::VERSION || again.trim_end() != text {
+            return None;
+        }
         let key = PublicKey::from(signature.public_key().clone());
         if key.algorithm() != Algorithm::Ed25519 {
             return None;

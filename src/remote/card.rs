@@ -429,6 +429,19 @@ mod tests {
         assert!(Card::parse(&whole[..whole.len() - 1]).is_none());
     }
 
+    /// The version of a signature is not signed, and no other is read.
+    #[test]
+    fn a_signature_has_one_form() {
+        let key = SigningKey::generate();
+        let object = published(&card(&key), &key).object;
+        let version_1 = "U1NIU0lHAAAAAQ";
+        assert!(object.contains(version_1));
+        for other in ["U1NIU0lHAAAAAA", "U1NIU0lHAAAAAB", "U1NIU0lHABAAAQ"] {
+            let changed = object.replacen(version_1, other, 1);
+            assert!(PublishedCard::parse(&changed).is_none(), "{other}");
+        }
+    }
+
     proptest! {
         #[test]
         fn no_text_breaks_the_parser(
