@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use toml::Spanned;
 
-use self::expiration::Expiration;
+use self::expiration::{Expiration, Lifetime};
 use crate::error::{Error, Result};
 use crate::event::bounded;
 use crate::id::StoreId;
@@ -144,6 +144,31 @@ fn absolute<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     })
 }
 
+/// Copies on other machines; the `[replicas]` table of the policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Replicas {
+    /// How long a copy may go without reaching any of its remotes before it refuses commands. Never, by
+    /// default.
+    #[serde(skip_serializing_if = "Lifetime::is_never")]
+    pub closes_after: Lifetime,
+}
+
+impl Default for Replicas {
+    fn default() -> Self {
+        Self {
+            closes_after: Lifetime::Never,
+        }
+    }
+}
+
+impl Replicas {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The owner's part of a policy: the file without the lines that name the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -173,6 +198,12 @@ pub struct Policy {
         skip_serializing_if = "Expiration::is_default"
     )]
     pub expiration: Expiration,
+    /// Copies on other machines.
+    #[serde(
+        deserialize_with = "reading::table",
+        skip_serializing_if = "Replicas::is_default"
+    )]
+    pub replicas: Replicas,
 }
 
 /// The only line that every format version has.
@@ -209,11 +240,17 @@ struct PolicyFile {
         skip_serializing_if = "Expiration::is_default"
     )]
     expiration: Expiration,
+    #[serde(
+        default,
+        deserialize_with = "reading::table",
+        skip_serializing_if = "Replicas::is_default"
+    )]
+    replicas: Replicas,
 }
 
 impl Policy {
     /// Parses the owner's part of a policy: the tables `[limits]`, `[tool]`, `[keyring]`,
-    /// `[redaction]` and `[expiration]`, all optional.
+    /// `[redaction]`, `[expiration]` and `[replicas]`, all optional.
     ///
     /// # Errors
     /// [`Error::Policy`] names the line of an unknown key, a wrong type, or a value out of bounds.
@@ -261,6 +298,7 @@ impl Policy {
             keyring: file.keyring,
             redaction: file.redaction,
             expiration: file.expiration,
+            replicas: file.replicas,
         };
         Ok((file.store, policy))
     }
@@ -291,6 +329,7 @@ impl Policy {
             keyring: self.keyring.clone(),
             redaction: self.redaction.clone(),
             expiration: self.expiration.clone(),
+            replicas: self.replicas.clone(),
         };
         let unwritable = |why| Error::Policy { line: None, why };
         let text = toml::to_string(&file).map_err(|e| unwritable(e.to_string()))?;

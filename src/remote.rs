@@ -46,6 +46,7 @@ use crate::verify::{self, FindingClass, Incoming, Options, Report};
 #[cfg(any(fuzzing, test))]
 pub use self::card::fuzz as fuzz_card;
 pub use self::local::{Remote, Seen, add, list, remove};
+pub use self::look::{Inspected, inspect};
 pub use self::replicas::{Admission, Replica, ReplicaKeys, admit, leave, replicas};
 pub use self::sync::{Synced, sync};
 
@@ -265,6 +266,7 @@ fn host_of(remote: &Remote, attended: bool) -> Host<'_> {
         name: &remote.name,
         url: &remote.url,
         attended,
+        branches: remote.branches,
     }
 }
 
@@ -445,9 +447,7 @@ fn take(
         staged => staged?,
     };
     // Other keys than those that history was verified with could open less of it.
-    let full = staged
-        .as_ref()
-        .is_some_and(|staged| !staged.has_only_added());
+    let full = staged.as_ref().is_some_and(|staged| !staged.keeps_keys());
     let with = Options {
         full,
         identity: match &staged {
@@ -464,6 +464,7 @@ fn take(
     let incoming = Incoming {
         head: theirs,
         known: ours,
+        before: staged.as_ref().and_then(StagedBackup::before),
     };
     let report = verify::verify_incoming(root, &with, incoming, verified);
     if staged.as_ref().is_some_and(|staged| !staged.is_whole()) {
@@ -497,7 +498,7 @@ fn take(
     let keep = || packs.accept();
     let is_moved = store::fast_forward(root, repository, (ours, theirs), keys, keep)?;
     if let Some(point) = point.filter(|_| is_moved) {
-        point.keep();
+        point.keep(root, repository);
     }
     Ok(is_moved.then_some(report))
 }
@@ -617,8 +618,12 @@ fn check_asking(asks: &Asking, repository: &Repository, head: ObjectId) -> Resul
 /// Tells whether a finding is about this copy, and about no commit and no key.
 fn is_local(finding: &verify::Finding) -> bool {
     let is_of_history = finding.event.is_some() || finding.commit.is_some();
-    let is_of_keys = OF_KEYS.contains(&finding.id);
-    finding.class == FindingClass::Tampered && !is_of_history && !is_of_keys
+    finding.class == FindingClass::Tampered && !is_of_history && !is_of_keys(finding)
+}
+
+/// Tells whether a finding can come of keys alone that are older or newer than a history in order.
+fn is_of_keys(finding: &verify::Finding) -> bool {
+    OF_KEYS.contains(&finding.id)
 }
 
 /// Refuses a history that is tampered with, or that lacks what has to come before it.
@@ -630,7 +635,6 @@ fn accept_verified(
     let remote = remote.to_owned();
     let grave = |finding: &&verify::Finding| finding.class == FindingClass::Tampered;
     if report.worst == Some(FindingClass::Tampered) {
-        let is_of_keys = |finding: &verify::Finding| OF_KEYS.contains(&finding.id);
         if report.findings.iter().filter(grave).all(is_of_keys) {
             return Err(Error::Remote(RemoteFault::NoKeys { remote }));
         }
@@ -675,6 +679,7 @@ pub fn clone(
         name: &url,
         url: &url,
         attended: transfer.attended,
+        branches: false,
     };
     let git = TransferRepository::make(root, None)?;
     git.head_of(host)?.ok_or_else(|| empty(&url))?;

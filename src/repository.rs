@@ -390,6 +390,11 @@ impl Repository {
     pub(crate) fn commit(&self, id: ObjectId) -> Result<(Commit, Vec<u8>)> {
         let bytes = self.read(id, ObjectKind::Commit)?;
         match object::parse_commit(&bytes) {
+            Some(commit) if commit.merged.is_some() => Err(Error::damaged_with_hint(
+                format!("commit {id}"),
+                "it is a merge of two histories, which this version of agekeep does not read yet",
+                "use the version of agekeep that made it, or a newer one",
+            )),
             Some(commit) => Ok((commit, bytes)),
             None => Err(Error::damaged(
                 format!("commit {id}"),

@@ -54,6 +54,7 @@ use self::plan::{ComputedAhead, plan};
 use self::quota::plan_too_many;
 use self::recovery::replay::check_catalog;
 use self::recovery::{catch_up, refresh_for_commands};
+use self::replica::check_in_touch;
 use self::rollback_check::pin_head;
 use self::signers::check_role;
 use self::versions::Trees;
@@ -85,8 +86,8 @@ pub use self::log::ChangeSet;
 pub use self::members::ExportedKeys;
 pub use self::preview::{Preview, TextComparison};
 pub(crate) use self::recovery::{
-    PendingRecovery, clear_staged, commits_between, config_blobs_at, fast_forward, place_staged,
-    placed_head, restore_objects,
+    PendingRecovery, clear_staged, commits_between, config_blobs_at, fast_forward, keep_catalog,
+    place_staged, placed_head, restore_objects,
 };
 pub use self::rekey::{ProgressFn, Rekeyed};
 pub use self::rollback_check::LostMoment;
@@ -186,8 +187,16 @@ impl Store {
     /// [`Error::NoStore`] if there is none, [`Error::NotARecipient`] if the identity does not open
     /// it, [`Error::Damaged`] if anything written since the last open fails its checks,
     /// [`Error::RolledBack`] if history lacks a moment that was seen before,
-    /// [`Error::AnotherStore`] if another store was seen at this place.
+    /// [`Error::AnotherStore`] if another store was seen at this place,
+    /// [`RemoteFault::Closed`](crate::error::RemoteFault::Closed) if this copy is out of touch.
     pub fn open(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
+        let store = Self::open_to_sync(root, keys, clock)?;
+        check_in_touch(&store, (store.state.clock)())?;
+        Ok(store)
+    }
+
+    /// Opens the store for what also a copy that is out of touch may do: see [`Self::open`].
+    pub(crate) fn open_to_sync(root: &Path, keys: Keys, clock: Clock) -> Result<Self> {
         let check = |rollback_check: &mut RollbackCheck, repository: &Repository, head| {
             rollback_check.check(repository, head)?;
             rollback_check.prepare_first_use(repository, head)

@@ -39,6 +39,7 @@ use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::keyring::Keyring;
+use crate::repository::Repository;
 use crate::state::catalog::Catalog;
 use crate::store;
 use crate::store::pin::Place;
@@ -164,12 +165,15 @@ pub fn verify(
 }
 
 /// Commits that came from elsewhere, whose objects are in the store and to which no branch leads yet.
-pub(crate) struct Incoming {
+pub(crate) struct Incoming<'a> {
     /// The newest of them.
     pub(crate) head: ObjectId,
     /// The commit at which the store's own history ends. With a key, records are read from the last
     /// verified point on; without one, commits after this one are read.
     pub(crate) known: ObjectId,
+    /// The keyring with which history was verified before, if the one it is verified with now keeps its
+    /// keys.
+    pub(crate) before: Option<&'a Keyring>,
 }
 
 /// The point up to which history was verified, to be kept once history ends there.
@@ -181,8 +185,11 @@ pub(crate) struct UnsavedPoint {
 }
 
 impl UnsavedPoint {
-    /// Keeps it, so that the next run begins there. A failure only makes that read more.
-    pub(crate) fn keep(self) {
+    /// Keeps it, so that the next run begins there, and the catalog for the next command. A failure only makes
+    /// these read more.
+    pub(crate) fn keep(mut self, root: &Folder, repository: &Repository) {
+        let catalog = &mut self.fold.catalog;
+        let _ = store::keep_catalog(root, repository, &self.keyring, catalog);
         let _ = VerifiedPoint::save(&self.place, &self.keyring, &self.fold, self.digest);
     }
 }
@@ -192,7 +199,7 @@ impl UnsavedPoint {
 pub(crate) fn verify_incoming(
     root: &Folder,
     options: &Options,
-    incoming: Incoming,
+    incoming: Incoming<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Report, Option<UnsavedPoint>)> {
     verify_line(root, options, Some(incoming), progress)
@@ -201,7 +208,7 @@ pub(crate) fn verify_incoming(
 fn verify_line(
     root: &Folder,
     options: &Options,
-    incoming: Option<Incoming>,
+    incoming: Option<Incoming<'_>>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Report, Option<UnsavedPoint>)> {
     let mut findings = Findings::default();
@@ -247,7 +254,7 @@ fn unread(why: &str) -> String {
 struct Run<'a> {
     root: &'a Folder,
     options: &'a Options,
-    incoming: Option<Incoming>,
+    incoming: Option<Incoming<'a>>,
     opened: StoreSnapshot,
     findings: Findings,
     not_checked: Vec<String>,
@@ -368,9 +375,16 @@ impl Run<'_> {
             .keyring
             .as_ref()
             .filter(|_| !self.options.full)?;
+        let keyring = self.keyring_before().unwrap_or(keyring);
         let point = VerifiedPoint::load(&self.place()?, keyring)?;
         let fold = point.state()?;
         Some((point, fold))
+    }
+
+    /// Returns the keyring with which history was verified, if what comes is verified with another that keeps
+    /// its keys.
+    fn keyring_before(&self) -> Option<&Keyring> {
+        self.incoming.as_ref()?.before
     }
 
     /// Finds the line of commits to read, after what is known of it.
@@ -495,9 +509,11 @@ impl Run<'_> {
     /// Checks the keyring, and opens live memories: all, or those written since the last point.
     fn keys(&mut self, begun: &RunStart, outcome: &mut HistoryCheck) -> Result<()> {
         let keyring = self.opened.keyring.as_ref().expect("asked by the caller");
-        let known = match &begun.point {
-            Some(point) => point.keys_known(keyring)?,
-            None => None,
+        let known = match (&begun.point, self.keyring_before()) {
+            // Its entries are all new in form, and the keys in them are those that were checked.
+            (Some(_), Some(_)) => Some((0, 0)),
+            (Some(point), None) => point.keys_known(keyring)?,
+            (None, _) => None,
         };
         let fold = &begun.fold;
         if let Some(named) = fold.catalog.keys.filter(|_| !fold.blind) {

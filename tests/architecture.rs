@@ -162,6 +162,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "src/bin/agekeep/config.rs",
             "src/bin/agekeep/verbs/mcp_config",
             "src/remote/local.rs",
+            "src/store/replica.rs",
         ],
     ),
     (

@@ -3,6 +3,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
@@ -508,4 +509,56 @@ fn a_limit_on_open_files_is_said_as_what_it_is() {
         said.contains("\nhint: raise the limit of open files"),
         "{said}"
     );
+}
+
+/// A host that sends on and on is stopped before the disk is full, and commands go on.
+#[test]
+fn a_host_that_floods_leaves_room_for_commands() {
+    if !on_a_small_disk("a_host_that_floods_leaves_room_for_commands") {
+        return;
+    }
+    let home = Home::with_store();
+    let host = home.path().join("host.git");
+    let mut git = Command::new("git");
+    git.args(["init", "-q", "--bare", "-b", "main"]).arg(&host);
+    assert!(git.status().expect("git runs").success());
+    // A git that gets bytes as long as it lives, and says nothing.
+    let bin = home.path().join("bin");
+    fs::create_dir(&bin).expect("makes a folder");
+    let git = bin.join("git");
+    fs::write(
+        &git,
+        "#!/bin/sh
+         case \" $* \" in
+           *' ls-remote '*) printf '%040d\\trefs/heads/main\\n' 7; exit;;
+           *' fetch '*) ;;
+           *) exit 1;;
+         esac
+         while :; do
+           head -c 65536 /dev/zero >> objects/pack/tmp_pack_x 2>/dev/null; sleep 0.05
+         done\n",
+    )
+    .expect("fits");
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).expect("is ours");
+    let path = format!("{}:{}", bin.display(), env::var("PATH").expect("set"));
+    let url = host.to_str().expect("UTF-8");
+    assert!(home.run(&["remote", "add", "origin", url]).status.success());
+    for verb in [&["pull"][..], &["sync"], &["verify", "--remote", "origin"]] {
+        let mut command = home.command(verb);
+        let refused = command.env("PATH", &path).output().expect("runs");
+        assert_eq!(
+            refused.status.code(),
+            Some(16),
+            "{verb:?} {}",
+            stderr(&refused)
+        );
+        let said = stderr(&refused);
+        assert!(said.contains("three quarters of what was free"), "{said}");
+        let went_on = home.run(&["create", &format!("{}.md", verb[0]), "--text", "x"]);
+        assert!(went_on.status.success(), "{}", stderr(&went_on));
+    }
+    let names = fs::read_dir(home.store()).expect("a folder").flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    assert!(!names.into_iter().any(|name| name.contains("-init-")));
+    assert!(home.run(&["verify", "--full"]).status.success());
 }

@@ -556,6 +556,10 @@ pub(crate) fn every_error() -> Vec<Error> {
                 remote: text(),
                 own: 3,
             },
+            RemoteFault::Closed {
+                last: chrono::DateTime::UNIX_EPOCH,
+                allowed: text(),
+            },
             RemoteFault::TurnedBack {
                 remote: text(),
                 machine: text(),

@@ -411,6 +411,12 @@ impl Folder {
         Ok(bytes)
     }
 
+    /// Returns how many bytes its file system has free for this user; `None` if it does not say.
+    pub(crate) fn bytes_free(&self) -> Option<u64> {
+        let stat = rustix::fs::fstatvfs(self.fd()).ok()?;
+        Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
     /// Removes all permissions of group and others.
     pub(crate) fn close_to_others(&self) -> io::Result<()> {
         close_to_others(self.fd())

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use chrono::{DateTime, SecondsFormat, Utc};
+
 /// The reasons why a copy elsewhere is not used, or what it has is not taken.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -107,6 +109,14 @@ pub enum RemoteFault {
         /// How many events its history has.
         events: u64,
     },
+    /// This copy has reached none of its remotes for longer than the policy allows, and what it has may have
+    /// been erased elsewhere.
+    Closed {
+        /// When it last reached one.
+        last: DateTime<Utc>,
+        /// How long it may go without.
+        allowed: String,
+    },
     /// The store went on again and again while the remote's history was verified.
     Overtaken,
 }
@@ -131,6 +141,7 @@ impl RemoteFault {
             Self::Apart { .. } => "apart",
             Self::TurnedBack { .. } => "remote_turned_back",
             Self::Withholds { .. } => "remote_withholds",
+            Self::Closed { .. } => "out_of_touch",
             Self::Overtaken => "overtaken",
         }
     }
@@ -142,7 +153,10 @@ impl RemoteFault {
             Self::OnlyHere { .. } => 6,
             Self::Removed { .. } => 7,
             Self::Overtaken => 11,
-            Self::NoKeys { .. } | Self::NoMail { .. } | Self::Waiting { .. } => 12,
+            Self::NoKeys { .. }
+            | Self::NoMail { .. }
+            | Self::Waiting { .. }
+            | Self::Closed { .. } => 12,
             Self::Unverified { .. } | Self::TurnedBack { .. } | Self::Withholds { .. } => 13,
             Self::Ahead { .. } | Self::Diverged { .. } | Self::Apart { .. } => 15,
             Self::NoGit | Self::Unreachable { .. } => 16,
@@ -221,6 +235,11 @@ impl RemoteFault {
                  was taken"
                     .into()
             }
+            Self::Closed { .. } => {
+                "run `agekeep sync`, which applies what was erased elsewhere, and try again. The policy says \
+                 how long a copy may go without, as `replicas.closes_after`"
+                    .into()
+            }
             Self::Overtaken => "try again when fewer commands are executed".into(),
         }
     }
@@ -287,6 +306,11 @@ impl fmt::Display for RemoteFault {
             } => write!(
                 f,
                 "{machine} signed for a history of {events} events, and {remote} does not have it"
+            ),
+            Self::Closed { last, allowed } => write!(
+                f,
+                "this copy last reached a remote at {}, and the policy closes it after {allowed}",
+                last.to_rfc3339_opts(SecondsFormat::Secs, true)
             ),
             Self::Overtaken => f.write_str("the store was changed again and again meanwhile"),
         }

@@ -322,6 +322,7 @@ pub(crate) struct StagedBackup {
     folder: Folder,
     audience: Audience,
     has_only_added: bool,
+    before: Option<Keyring>,
     is_recorded: bool,
 }
 
@@ -344,11 +345,15 @@ impl StagedBackup {
             id,
             audience: Audience::Readers,
             has_only_added: false,
+            before: None,
             is_recorded: false,
         };
         let restored = restore(plain, store, Some(keyring), &staged.folder)?;
         staged.audience = restored.audience;
         staged.has_only_added = restored.has_only_added;
+        if !staged.has_only_added {
+            staged.before = kept_by(&staged.folder, keyring, store, identity);
+        }
         if staged.audience == Audience::Auditors {
             // A reader who became an auditor keeps no key of a text.
             let purpose = rotation::FOR_AUDITOR;
@@ -369,10 +374,15 @@ impl StagedBackup {
         &self.folder
     }
 
-    /// Tells whether it has all keys that the keyring has, as they are, and others only for memories that
-    /// had none.
-    pub(crate) fn has_only_added(&self) -> bool {
-        self.has_only_added
+    /// Tells whether what was verified with the keyring holds with this: it has the same keys, others only
+    /// for memories that had none, and for some memories none at all any more.
+    pub(crate) fn keeps_keys(&self) -> bool {
+        self.has_only_added || self.before.is_some()
+    }
+
+    /// Returns the keyring, open, if this one has other epoch or names keys and keeps the keys in it.
+    pub(crate) fn before(&self) -> Option<&Keyring> {
+        self.before.as_ref()
     }
 
     /// Tells whether all of it is still there: a command that changes keys removes what others have
@@ -407,6 +417,39 @@ impl Drop for StagedBackup {
             drop(self.keyring.remove_tree(&Name::next(self.id)));
         }
     }
+}
+
+/// Opens a keyring, if another one keeps its keys.
+fn kept_by(
+    other: &Folder,
+    keyring: &Folder,
+    store: StoreId,
+    identity: &Identity,
+) -> Option<Keyring> {
+    let before = Keyring::open(keyring, store, identity).ok()?;
+    let after = Keyring::open(other, store, identity).ok()?;
+    keeps_keys(&after, &before).ok()?.then_some(before)
+}
+
+/// Tells whether a keyring has the keys that another one had, as they were, but for memories of which it has
+/// none: so it is after an erasure, and with keys of new memories.
+pub(super) fn keeps_keys(after: &Keyring, before: &Keyring) -> Result<bool> {
+    let public = |keyring: &Keyring| -> Vec<String> {
+        let identities = keyring.audit.identities.iter();
+        identities.map(SealKey::public_text).collect()
+    };
+    let is_same_role = after.is_reader() == before.is_reader();
+    if !is_same_role || !public(after).starts_with(&public(before)) {
+        return Ok(false);
+    }
+    if let (Some(epoch), Some(earlier)) = (&after.epoch, &before.epoch) {
+        let keys = (&epoch.key, &earlier.key);
+        if !after.ring()?.keeps_entries_of(before.ring()?, keys)? {
+            return Ok(false);
+        }
+    }
+    let keys = (&after.audit.names_key, &before.audit.names_key);
+    after.names.keeps_entries_of(&before.names, keys)
 }
 
 /// The parts of a backup or of mail: a file, where in it the bytes belong, and the bytes.

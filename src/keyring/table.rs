@@ -50,6 +50,7 @@ pub(super) static NAMES: TableLayout = TableLayout {
 };
 
 /// The result of a look-up.
+#[derive(PartialEq, Eq)]
 pub(super) enum Lookup {
     Found(Zeroizing<Vec<u8>>),
     Absent,
@@ -535,6 +536,21 @@ impl Table {
         let slots = self.slots(id, false)?;
         let open = |slot| self.open_slot(key, id, slot);
         slots.into_iter().map(open).collect()
+    }
+
+    /// Tells whether it has the same entries as another table for each memory that has some in both.
+    pub(super) fn keeps_entries_of(&self, before: &Self, keys: (&Key, &Key)) -> Result<bool> {
+        for id in before.ids_from(0)? {
+            let there = self.open_entries(keys.0, id)?;
+            if there.is_empty() {
+                continue;
+            }
+            let were = before.open_entries(keys.1, id)?;
+            if were.contains(&Lookup::Damaged) || there != were {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn open_slot(&self, key: &Key, id: MemoryId, slot: u32) -> Result<Lookup> {

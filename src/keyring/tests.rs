@@ -343,3 +343,35 @@ fn a_reader_whose_files_do_not_open_is_told_of_damage() {
     let refused = open(&other.members).err().expect("of others");
     assert!(matches!(refused, Error::NotARecipient { .. }), "{refused}");
 }
+
+#[test]
+fn a_keyring_keeps_the_keys_of_another_as_they_were_or_not_at_all() {
+    let mut place = Place::new();
+    let ids = [place.add(), place.add(), place.add()];
+    let keeps =
+        |after: &Keyring, before: &Keyring| backup::keeps_keys(after, before).expect("reads");
+    let before = place.again();
+    assert!(keeps(&before, &before));
+    // An erasure, of everything of one memory and of the history of another.
+    let (gone, none) = (HashSet::from([ids[0]]), HashSet::new());
+    for (in_ring, in_names) in [(&gone, &gone), (&gone, &none), (&none, &none)] {
+        let gone = (in_ring, in_names);
+        let next = place
+            .keyring
+            .prepare_erasure(&place.members, gone, &[], (0, 0))
+            .expect("stages");
+        let after = place.keyring.after(&next).expect("opens");
+        assert!(keeps(&after, &before));
+        next.abort();
+    }
+    // Keys of new memories, and another key for one that has one.
+    let new = place.add();
+    assert!(keeps(&place.again(), &before));
+    assert!(!place.again().memory_keys(new).expect("reads").is_empty());
+    let fresh = (ids[1], SealKey::generate());
+    let entries = place.keyring.entries_for(&[], &[fresh]);
+    let entries = entries.expect("has room");
+    place.keyring.write(&entries).expect("writes");
+    assert!(!keeps(&place.again(), &before));
+    assert!(!keeps(&Place::new().keyring, &before));
+}

@@ -24,7 +24,7 @@ enum Unsaid {
 use Unsaid::{Empty, Never, Nothing, Said};
 
 /// All keys by table, in the order of a policy.
-const TABLES: [(&str, &[(&str, Unsaid)]); 5] = [
+const TABLES: [(&str, &[(&str, Unsaid)]); 6] = [
     (
         "limits",
         &[
@@ -64,6 +64,7 @@ const TABLES: [(&str, &[(&str, Unsaid)]); 5] = [
             ("rules", Empty),
         ],
     ),
+    ("replicas", &[("closes_after", Never)]),
 ];
 
 /// The keys whose values describe secrets, and so may look like one.

@@ -105,6 +105,33 @@ pub(super) struct Host<'a> {
     pub(super) url: &'a str,
     /// True if a person is there whom git may ask for a password.
     pub(super) attended: bool,
+    /// True if refs beside branches are branches there.
+    pub(super) branches: bool,
+}
+
+/// Where refs of machines are.
+const BESIDE: &str = "refs/agekeep/";
+/// Where they are at a host that takes branches alone.
+const AS_BRANCHES: &str = "refs/heads/agekeep/";
+/// Every card of a remote that has them as branches.
+pub(super) const CARDS_AS_BRANCHES: &str = "refs/heads/agekeep/cards/*";
+
+impl Host<'_> {
+    /// Returns the name that a ref has at the host.
+    fn name_there(self, name: &str) -> String {
+        match name.strip_prefix(BESIDE) {
+            Some(rest) if self.branches => format!("{AS_BRANCHES}{rest}"),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// Returns the name that a ref of the host has here.
+    fn name_here(self, name: &str) -> String {
+        match name.strip_prefix(AS_BRANCHES) {
+            Some(rest) if self.branches => format!("{BESIDE}{rest}"),
+            _ => name.to_owned(),
+        }
+    }
 }
 
 /// What a push changes at the host.
@@ -187,6 +214,7 @@ impl TransferRepository {
         names: &[String],
     ) -> Result<BTreeMap<String, ObjectId>> {
         let mut args = vec!["ls-remote", "--quiet", "--", host.url];
+        let names: Vec<String> = names.iter().map(|name| host.name_there(name)).collect();
         args.extend(names.iter().map(String::as_str));
         let ended = self.run(host, &args, &mut |_, _| {})?;
         if !ended.succeeded {
@@ -197,19 +225,20 @@ impl TransferRepository {
         let parsed = found.map(|(id, name)| {
             let unknown = || unusable(host, "it does not name a commit of a SHA-1 repository");
             let id = ObjectId::from_hex(id).ok_or_else(unknown)?;
-            Ok((name.to_owned(), id))
+            Ok((host.name_here(name), id))
         });
         parsed.collect()
     }
 
     /// Fetches refs, each to a name here, wherever they go on from.
     pub(super) fn fetch_refs(&self, host: Host<'_>, names: &[(String, String)]) -> Result<()> {
-        let specs = names.iter().map(|(name, to)| format!("+{name}:{to}"));
+        let specs = names.iter();
+        let specs = specs.map(|(name, to)| format!("+{}:{to}", host.name_there(name)));
         let specs: Vec<String> = specs.collect();
         let mut args = FETCH.to_vec();
         args.push(host.url);
         args.extend(specs.iter().map(String::as_str));
-        let ended = self.run(host, &args, &mut |_, _| {})?;
+        let ended = self.run_bounded(host, &args, &mut |_, _| {})?;
         if ended.succeeded {
             return Ok(());
         }
@@ -225,7 +254,7 @@ impl TransferRepository {
     ) -> Result<Option<ObjectId>> {
         let branches = format!("{BRANCH}:{BRANCH}");
         let args = [FETCH, &[host.url, &branches]].concat();
-        let ended = self.run(host, &args, progress)?;
+        let ended = self.run_bounded(host, &args, progress)?;
         if ended.succeeded {
             return self.repository.head();
         }
@@ -272,12 +301,16 @@ impl TransferRepository {
         for update in updates {
             if let HowUpdated::Replaces(known) = &update.how {
                 let known = known.map_or_else(String::new, |known| known.to_string());
-                args.push(format!("--force-with-lease={}:{known}", update.name));
+                let name = host.name_there(&update.name);
+                args.push(format!("--force-with-lease={name}:{known}"));
             }
         }
         args.extend(["--".to_owned(), host.url.to_owned()]);
         let specs = updates.iter();
-        args.extend(specs.map(|update| format!("{}:{}", update.to, update.name)));
+        args.extend(specs.map(|update| {
+            let name = host.name_there(&update.name);
+            format!("{}:{name}", update.to)
+        }));
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let ended = self.run(host, &args, progress)?;
         if ended.succeeded {
@@ -298,7 +331,42 @@ impl TransferRepository {
         Err(failed(host, &ended))
     }
 
+    /// Runs a git that takes what a host sends, which may not fill the disk: commands need room too.
+    fn run_bounded(
+        &self,
+        host: Host<'_>,
+        args: &[&str],
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<Ended> {
+        let free = self.folder.bytes_free();
+        let bytes_max = free.map_or(u64::MAX, |free| free / 4 * 3);
+        let is_too_much = || {
+            self.folder
+                .bytes_below()
+                .is_ok_and(|bytes| bytes > bytes_max)
+        };
+        self.run_while(host, args, &|| !is_too_much(), progress)?
+            .ok_or_else(|| {
+                let why = format!(
+                    "it sent more than {bytes_max} bytes, three quarters of what was free on the disk"
+                );
+                unusable(host, &why)
+            })
+    }
+
     fn run(&self, host: Host<'_>, args: &[&str], progress: &mut ProgressFn<'_>) -> Result<Ended> {
+        let ended = self.run_while(host, args, &|| true, progress)?;
+        Ok(ended.expect("nothing ends it"))
+    }
+
+    /// Runs git as long as `goes_on` says; `None` if it was ended before.
+    fn run_while(
+        &self,
+        host: Host<'_>,
+        args: &[&str],
+        goes_on: &dyn Fn() -> bool,
+        progress: &mut ProgressFn<'_>,
+    ) -> Result<Option<Ended>> {
         let mut git = Command::new("git");
         for variable in VARIABLES {
             git.env_remove(variable);
@@ -323,22 +391,29 @@ impl TransferRepository {
         let output = child.stdout.take().expect("it is piped");
         let output = collect_in_background(output);
         let words = child.stderr.take().expect("it is piped");
-        let said = listen(&mut child, &read_in_background(words), progress);
-        let said = said.filter(|_| ends(&mut child));
-        if said.is_none() {
+        let heard = listen(&mut child, &read_in_background(words), goes_on, progress);
+        let heard = match heard {
+            Heard::All(_) if !ends(&mut child) => Heard::Silence,
+            heard => heard,
+        };
+        if !matches!(heard, Heard::All(_)) {
             drop(child.kill());
         }
         let status = child.wait().map_err(Error::io("run", Path::new("git")))?;
-        let said = said.ok_or_else(|| {
-            let why = format!("it said nothing for {} seconds", SILENCE_MAX.as_secs());
-            unusable(host, &why)
-        })?;
+        let said = match heard {
+            Heard::All(said) => said,
+            Heard::Enough => return Ok(None),
+            Heard::Silence => {
+                let why = format!("it said nothing for {} seconds", SILENCE_MAX.as_secs());
+                return Err(unusable(host, &why));
+            }
+        };
         let bytes = output.recv_timeout(OUTPUT_WAIT).unwrap_or_default();
-        Ok(Ended {
+        Ok(Some(Ended {
             succeeded: status.success(),
             output: String::from_utf8_lossy(&bytes).into_owned(),
             said,
-        })
+        }))
     }
 }
 
@@ -354,16 +429,32 @@ impl Ended {
     }
 }
 
-/// Follows what git says until it ends, and hands its progress on; `None` if it says nothing for too
-/// long.
+/// How a git that was listened to ended.
+enum Heard {
+    /// By itself, with these words for people.
+    All(Vec<String>),
+    /// It said nothing for too long.
+    Silence,
+    /// It was not to go on.
+    Enough,
+}
+
+/// Follows what git says until it ends, and hands its progress on.
 fn listen(
     child: &mut Child,
     words: &Receiver<Vec<u8>>,
+    goes_on: &dyn Fn() -> bool,
     progress: &mut ProgressFn<'_>,
-) -> Option<Vec<String>> {
+) -> Heard {
     let (mut said, mut rest) = (Vec::new(), Vec::new());
-    let mut heard = Instant::now();
+    let (mut heard, mut looked) = (Instant::now(), Instant::now());
     loop {
+        if looked.elapsed() > LOOK {
+            if !goes_on() {
+                return Heard::Enough;
+            }
+            looked = Instant::now();
+        }
         match words.recv_timeout(LOOK) {
             Ok(piece) => {
                 heard = Instant::now();
@@ -382,12 +473,14 @@ fn listen(
             Err(RecvTimeoutError::Disconnected) => break,
             // A program that git began, such as a shared ssh connection, may live on.
             Err(RecvTimeoutError::Timeout) if matches!(child.try_wait(), Ok(Some(_))) => break,
-            Err(RecvTimeoutError::Timeout) if heard.elapsed() > SILENCE_MAX => return None,
+            Err(RecvTimeoutError::Timeout) if heard.elapsed() > SILENCE_MAX => {
+                return Heard::Silence;
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
     note(&rest, &mut said, progress);
-    Some(said)
+    Heard::All(said)
 }
 
 /// Waits for a git that says nothing any more; `false` if it goes on for too long.
@@ -479,7 +572,12 @@ fn failed(host: Host<'_>, ended: &Ended) -> Error {
         .chain(reasons[last..].iter().copied())
         .collect();
     let words = words.join("; ").replace('\t', " ");
-    let why: String = words.chars().take(CHARACTERS_MAX).collect();
+    let mut why: String = words.chars().take(CHARACTERS_MAX).collect();
+    if rejected.is_some_and(|line| line.contains(BESIDE)) {
+        why.push_str(
+            "; a host that takes branches alone has to be added with `remote add --branches`",
+        );
+    }
     unusable(host, if why.is_empty() { "git failed" } else { &why })
 }
 

@@ -28,6 +28,8 @@ pub struct Remote {
     pub name: String,
     /// Its URL, as git takes it.
     pub url: String,
+    /// True if what machines say of themselves is on branches there, for a host that takes nothing else.
+    pub branches: bool,
     /// Where its history ended when it was last seen; `None` if it never was.
     pub seen: Option<Seen>,
 }
@@ -65,6 +67,8 @@ struct AskRow {
 #[serde(deny_unknown_fields)]
 struct RemoteRow {
     url: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    branches: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seen: Option<SeenRow>,
     /// The commit of each machine's newest card there, by the digits of its signing key.
@@ -164,6 +168,7 @@ impl LocalFile {
         rows.map(|(name, row)| Remote {
             name: name.clone(),
             url: row.url.clone(),
+            branches: row.branches,
             seen: row.seen.as_ref().and_then(SeenRow::parse),
         })
         .collect()
@@ -239,12 +244,13 @@ pub fn list(store: &Path) -> Result<Vec<Remote>> {
     Ok(LocalFile::read(&store::store_at(store)?)?.remotes())
 }
 
-/// Adds a remote. Nothing is sent, and nobody is asked.
+/// Adds a remote. Nothing is sent, and nobody is asked. With `branches`, [`sync`](super::sync()) puts on
+/// branches what it would put on refs beside them: some hosts refuse those.
 ///
 /// # Errors
 /// [`Error::Invalid`] for a name or URL that cannot be used, [`RemoteFault::Exists`] for a name that
 /// is taken.
-pub fn add(store: &Path, name: &str, url: &str) -> Result<Remote> {
+pub fn add(store: &Path, name: &str, url: &str, branches: bool) -> Result<Remote> {
     check_name(name)?;
     let url = given_url(url)?;
     let root = store::store_at(store)?;
@@ -256,6 +262,7 @@ pub fn add(store: &Path, name: &str, url: &str) -> Result<Remote> {
     }
     let row = RemoteRow {
         url,
+        branches,
         seen: None,
         cards: BTreeMap::new(),
     };
@@ -342,8 +349,12 @@ pub(super) fn begin(
         let role = role.as_str().into();
         file.asks = Some(AskRow { name, role });
     }
-    let cards = BTreeMap::new();
-    file.remotes
-        .insert(name.to_owned(), RemoteRow { url, seen, cards });
+    let row = RemoteRow {
+        url,
+        branches: false,
+        seen,
+        cards: BTreeMap::new(),
+    };
+    file.remotes.insert(name.to_owned(), row);
     file.write(root)
 }

@@ -1,6 +1,7 @@
 //! A look at a remote: the refs of the machines, their cards, and how far these are believed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use crate::crypto::recipients::{self, Member, Role};
 use crate::crypto::seal::Sealed;
@@ -9,17 +10,23 @@ use crate::disk::Folder;
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::ObjectId;
 use crate::remote::card::{self, CARDS, Card, LINES, PublishedCard};
-use crate::remote::git::TransferRepository;
+use crate::remote::git::{CARDS_AS_BRANCHES, TransferRepository};
 use crate::remote::local::{Cards, LocalFile, Remote};
-use crate::remote::{events_after, host_of, policy_at};
+use crate::remote::{
+    PullOptions, Transfer, empty, events_after, host_of, is_of_keys, opened, policy_at,
+};
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::signer_role_at;
-use crate::store::{self, SignerRole};
+use crate::store::{self, Identity, SignerRole};
+use crate::verify::{self, FindingClass, Incoming, Options, Report};
+
+/// Where the end of a history that does not go on from ours is fetched to.
+pub(super) const OTHER_LINE: &str = "refs/agekeep/other";
 
 /// A look at a remote: its refs, and the cards that are there.
 pub(super) struct Look<'a> {
     root: &'a Folder,
-    pub(super) remote: &'a Remote,
+    pub(super) remote: Remote,
     pub(super) attended: bool,
     pub(super) refs: BTreeMap<String, ObjectId>,
     /// Cards of this machine and of signers, by the digits of their keys.
@@ -65,6 +72,87 @@ fn names_of(digits: &str) -> [String; 2] {
     [format!("{CARDS}{digits}"), format!("{LINES}{digits}")]
 }
 
+/// What a remote serves, compared with this copy.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Inspected {
+    /// The remote's name.
+    pub remote: String,
+    /// The newest commit there.
+    pub head: ObjectId,
+    /// How many events of this copy it lacks; `None` if its history does not end in this copy's.
+    pub missing: Option<u64>,
+    /// The verification of its history; `None` if this copy has all of it.
+    pub report: Option<Report>,
+}
+
+/// Verifies what a remote serves, against this copy, what was seen of it, and what machines signed for.
+/// Nothing of it is taken. If this copy lacks keys for it, it is verified as far as that needs none.
+///
+/// # Errors
+/// As [`sync`](super::sync()), but that a history which does not verify is a report.
+pub fn inspect(
+    store: &Path,
+    remote: Option<&str>,
+    options: &PullOptions,
+    transfer: &mut Transfer<'_>,
+    verified: &mut dyn FnMut(verify::Progress),
+) -> Result<Inspected> {
+    let root = store::store_at(store)?;
+    let remote = LocalFile::read(&root)?.find(remote)?;
+    let repository = opened(&root)?;
+    let ours = store::placed_head(&root, &repository)?;
+    let git = TransferRepository::make(&root, Some(ours))?;
+    let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+    let theirs = look.refs.get(BRANCH).copied();
+    let theirs = theirs.ok_or_else(|| empty(&remote.name))?;
+    let packing = repository.pack_lock()?;
+    let mut packs = None;
+    if !repository.has(theirs)? {
+        let host = host_of(&remote, transfer.attended);
+        git.fetch_refs(host, &[(BRANCH.into(), OTHER_LINE.into())])?;
+        packs = Some(repository.take_packs(&git.repository)?);
+    }
+    look.read_cards(&repository, None, ours)?;
+    let missing = match packs {
+        Some(_) => None,
+        None => events_after(&repository, Some(theirs), ours)?,
+    };
+    let mut inspected = Inspected {
+        remote: remote.name.clone(),
+        head: theirs,
+        missing,
+        report: None,
+    };
+    if missing.is_none() {
+        let mut verify_with = |identity: Option<Identity>| {
+            let with = Options {
+                identity,
+                state: options.state.clone(),
+                keyring: options.keyring.clone(),
+                ..Options::default()
+            };
+            let incoming = Incoming {
+                head: theirs,
+                known: ours,
+                before: None,
+            };
+            verify::verify_incoming(&root, &with, incoming, verified).map(|(report, _)| report)
+        };
+        let mut report = verify_with(options.identity.clone())?;
+        if report.findings_total > 0 && report.findings.iter().all(is_of_keys) {
+            report = verify_with(None)?;
+        }
+        inspected.report = Some(report);
+    }
+    let worst = inspected.report.as_ref().and_then(|report| report.worst);
+    if worst != Some(FindingClass::Tampered) {
+        look.check_witnesses(&repository, (ours, theirs))?;
+    }
+    drop((packs, packing));
+    Ok(inspected)
+}
+
 impl<'a> Look<'a> {
     pub(super) fn at(
         root: &'a Folder,
@@ -76,11 +164,26 @@ impl<'a> Look<'a> {
         let cards = LocalFile::read(root)?.cards_at(&remote.name);
         let names = cards.keys().flat_map(|digits| names_of(digits));
         let names: Vec<String> = [BRANCH.to_owned()].into_iter().chain(names).collect();
+        let mut remote = remote.clone();
+        let asked = match remote.branches {
+            true => names.clone(),
+            false => [&names[..], &[CARDS_AS_BRANCHES.to_owned()]].concat(),
+        };
+        let mut refs = git.refs_of(host_of(&remote, attended), &asked)?;
+        if !remote.branches
+            && refs
+                .keys()
+                .any(|name| name.starts_with("refs/heads/agekeep/"))
+        {
+            // Another machine was told that this host takes branches alone.
+            remote.branches = true;
+            refs = git.refs_of(host_of(&remote, attended), &names)?;
+        }
         Ok(Self {
             root,
             remote,
             attended,
-            refs: git.refs_of(host_of(remote, attended), &names)?,
+            refs,
             asked: cards.keys().cloned().collect(),
             cards,
             is_new: BTreeSet::new(),
@@ -116,7 +219,7 @@ impl<'a> Look<'a> {
         let names: Vec<String> = others.flat_map(|digits| names_of(digits)).collect();
         if !names.is_empty() {
             let git = self.repository()?;
-            let found = git.refs_of(host_of(self.remote, self.attended), &names)?;
+            let found = git.refs_of(host_of(&self.remote, self.attended), &names)?;
             self.fetched = Some(git);
             self.refs.extend(found);
         }
@@ -173,7 +276,7 @@ impl<'a> Look<'a> {
             return Ok(Vec::new());
         }
         let git = self.repository()?;
-        let host = host_of(self.remote, self.attended);
+        let host = host_of(&self.remote, self.attended);
         let same: Vec<_> = names
             .iter()
             .map(|name| (name.clone(), name.clone()))

@@ -148,7 +148,10 @@ pub fn admit(
     let remote = LocalFile::read(&root)?.find(remote)?;
     let git = TransferRepository::make(&root, None)?;
     let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
-    let all = git.refs_of(host_of(&remote, transfer.attended), &[format!("{CARDS}*")])?;
+    let all = git.refs_of(
+        host_of(&look.remote, transfer.attended),
+        &[format!("{CARDS}*")],
+    )?;
     look.refs.extend(all);
     let names = look.refs.keys().filter(|name| {
         let digits = name.strip_prefix(CARDS).and_then(card::parse_digits);
@@ -223,7 +226,6 @@ pub fn leave(
     let local = LocalFile::read(&root)?;
     let remote = local.find(remote)?;
     let repository = opened(&root)?;
-    let host = host_of(&remote, transfer.attended);
     let mut machine = Machine::begin(&root, &repository, keys, local.asks())?;
     let head = store::placed_head(&root, &repository)?;
     let git = TransferRepository::make(&root, Some(head))?;
@@ -265,6 +267,7 @@ pub fn leave(
         git.repository.write(object)?;
     }
     let name = format!("{CARDS}{digits}");
+    let host = host_of(&look.remote, transfer.attended);
     for _ in 0..TRIES {
         let there = git.refs_of(host, std::slice::from_ref(&name))?;
         let how = HowUpdated::Replaces(there.get(&name).copied());

@@ -25,7 +25,7 @@ use crate::keyring::{backup, mailbox};
 use crate::remote::card::{self, CARDS, Card, LINES, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, LocalFile, Remote, Seen};
-use crate::remote::look::{Look, people_at, role_now};
+use crate::remote::look::{Look, OTHER_LINE, people_at, role_now};
 use crate::remote::{
     IncomingKeys, PullOptions, Pulled, Source, TRIES, Transfer, events_after, events_at,
     has_keyring, host_of, keyring_folder, opened, policy_at, receive, refuse_live_store,
@@ -39,8 +39,6 @@ use crate::verify;
 
 /// A card that says nothing new is published again after this time, as a sign of life.
 const CARD_AGE_MAX: TimeDelta = TimeDelta::days(1);
-/// Where the end of a history that does not go on from ours is fetched to.
-const OTHER_LINE: &str = "refs/agekeep/other";
 
 /// The result of a sync.
 #[derive(Debug)]
@@ -198,7 +196,7 @@ impl<'a> Machine<'a> {
         if has_keyring(self.root, self.repository, head, keyring)
             && let Some((keys, clock)) = self.keys.take()
         {
-            let store = Store::open(self.root.path(), keys, clock)?;
+            let store = Store::open_to_sync(self.root.path(), keys, clock)?;
             check_own_keyring(&store)?;
             self.store = Some(store);
         }
@@ -259,7 +257,7 @@ impl<'a> Machine<'a> {
         let from = Source {
             root: self.root,
             repository: self.repository,
-            remote: look.remote,
+            remote: &look.remote.clone(),
             git,
         };
         let mut came = false;
@@ -384,7 +382,6 @@ impl<'a> Machine<'a> {
         missed: Option<&RemoteFault>,
         transfer: &mut Transfer<'_>,
     ) -> Result<Option<Sent>> {
-        let host = host_of(look.remote, look.attended);
         let ours = store::placed_head(self.root, self.repository)?;
         look.read_cards(self.repository, self.digits().as_ref(), ours)?;
         let theirs = look.refs.get(BRANCH).copied();
@@ -412,6 +409,7 @@ impl<'a> Machine<'a> {
             let to = made.commit;
             updates.push(RefUpdate { name, to, how });
         }
+        let host = host_of(&look.remote, look.attended);
         if !updates.is_empty() && !git.push_refs(host, &updates, transfer.progress)? {
             return Ok(None);
         }
@@ -628,7 +626,7 @@ impl<'a> Machine<'a> {
         git: &TransferRepository,
         (ours, theirs): (ObjectId, ObjectId),
     ) -> Result<()> {
-        let host = host_of(look.remote, look.attended);
+        let host = host_of(&look.remote, look.attended);
         git.fetch_refs(host, &[(BRANCH.into(), OTHER_LINE.into())])?;
         let packing = self.repository.pack_lock()?;
         let packs = self.repository.take_packs(&git.repository)?;
@@ -637,8 +635,10 @@ impl<'a> Machine<'a> {
             let (remote, what) = (remote.clone(), what.to_owned());
             Error::Remote(RemoteFault::Unverified { remote, what })
         };
-        if self.store_id(theirs).ok() != Some(self.store_id(ours)?) {
-            return Err(unverified("it is that of another store"));
+        match self.store_id(theirs) {
+            Ok(id) if id == self.store_id(ours)? => {}
+            Ok(_) => return Err(unverified("it is that of another store")),
+            Err(error) => return Err(unverified(&error.to_string())),
         }
         drop((packs, packing));
         Ok(())

@@ -120,10 +120,12 @@ fn split_entry(bytes: &[u8]) -> Option<(&str, TreeEntry, &[u8])> {
     (!name.is_empty() && !name.contains('/')).then_some((name, TreeEntry { folder, id }, rest))
 }
 
-/// A commit of a store: at most one parent, and one signer.
+/// A commit of a store: at most one parent, or two in a merge, and one signer.
 pub(crate) struct Commit {
     pub(crate) tree: ObjectId,
     pub(crate) parent: Option<ObjectId>,
+    /// The second parent of a merge. This version of agekeep makes none.
+    pub(crate) merged: Option<ObjectId>,
     /// The name, address and time of the author, who is also the committer.
     pub(crate) author: String,
     /// The signed bytes: the object without its `gpgsig` header.
@@ -165,7 +167,8 @@ fn headers_end(commit: &[u8]) -> Option<usize> {
         .map(|at| at + 1)
 }
 
-/// Parses a commit object in the form a store writes: at most one parent, signed, UTF-8.
+/// Parses a commit object in the form a store writes: signed, UTF-8, at most one parent; or that of a merge,
+/// with two.
 pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
     let end = headers_end(bytes)?;
     let headers = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -178,10 +181,16 @@ pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
     let mut lines = before.split('\n');
     let tree = ObjectId::from_hex(lines.next()?.strip_prefix("tree ")?)?;
     let mut next = lines.next()?;
-    let mut parent = None;
-    if let Some(id) = next.strip_prefix("parent ") {
-        parent = Some(ObjectId::from_hex(id)?);
-        next = lines.next()?;
+    let mut parents = [None; 2];
+    for parent in &mut parents {
+        if let Some(id) = next.strip_prefix("parent ") {
+            *parent = Some(ObjectId::from_hex(id)?);
+            next = lines.next()?;
+        }
+    }
+    let [parent, merged] = parents;
+    if merged.is_some() && merged == parent {
+        return None;
     }
     let author = next.strip_prefix("author ")?;
     let rest_is_plain = lines.next()?.strip_prefix("committer ")? == author
@@ -193,6 +202,7 @@ pub(crate) fn parse_commit(bytes: &[u8]) -> Option<Commit> {
     let commit = Commit {
         tree,
         parent,
+        merged,
         author: author.to_owned(),
         signed_bytes: [before.as_bytes(), b"\n", &bytes[end..]].concat(),
         signature: after[..signature_end].replace("\n ", "\n"),
@@ -251,6 +261,7 @@ mod tests {
             let pem = "-----BEGIN SSH SIGNATURE-----\nabc\ndef\n-----END SSH SIGNATURE-----\n";
             let commit = parse_commit(&add_signature(&unsigned, pem)).expect("own output");
             assert_eq!((commit.tree, commit.parent), (oid(1), parent));
+            assert_eq!(commit.merged, None);
             assert_eq!(commit.signed_bytes, unsigned);
             assert_eq!(commit.signature, pem.trim_end());
             assert_eq!(commit.message, "view ok\n\nbody\n");
@@ -263,8 +274,13 @@ mod tests {
         assert!(parse_commit(&good).is_none(), "unsigned");
         let signed = String::from_utf8(add_signature(&good, "s\n")).expect("text");
         let parent = format!("parent {}\n", oid(2));
+        let other = format!("parent {}\n", oid(3));
+        let merge = signed.replacen(&parent, &format!("{parent}{other}"), 1);
+        let merge = parse_commit(merge.as_bytes()).expect("a merge");
+        assert_eq!((merge.parent, merge.merged), (Some(oid(2)), Some(oid(3))));
         for bad in [
             signed.replacen(&parent, &format!("{parent}{parent}"), 1),
+            signed.replacen(&parent, &format!("{parent}{other}{other}"), 1),
             signed.replacen("gpgsig", "encoding x\ngpgsig", 1),
             signed.replacen("tree", "TREE", 1),
             signed.replacen("\n\nm", "\nmergetag x\n\nm", 1),

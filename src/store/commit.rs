@@ -23,6 +23,7 @@ use crate::store::keyring_location::check_one_keyring;
 use crate::store::pin::SeenMoment;
 use crate::store::plan::{Plan, PlannedChange, Subject, VersionWrite};
 use crate::store::quota::check_reserve;
+use crate::store::replica::check_in_touch;
 use crate::store::signers::{check_allowed, may_sign};
 use crate::store::{Clock, Ledger, Store, redactor};
 use crate::version;
@@ -233,6 +234,7 @@ pub(super) fn record(
     if event.replica.is_none() {
         return Err(Error::OldFormat);
     }
+    check_in_touch(store, event.time)?;
     // A change of keys checks this earlier; by now it has the new keys loaded.
     if sealed_plan.next.is_none() {
         check_one_keyring(store)?;

@@ -17,6 +17,7 @@ use crate::keyring::backup::StagedBackup;
 use crate::keyring::{self, Keyring};
 use crate::repository::Repository;
 use crate::repository::object::Object;
+use crate::state::catalog::file::CatalogFile;
 use crate::state::catalog::{Catalog, ConfigBlobs};
 use crate::store::config::{StoreConfig, reload_config};
 use crate::store::erase::unreadable::finish_pending_erasures;
@@ -190,6 +191,24 @@ pub(crate) fn fast_forward(
     repository.sync_head()?;
     drop(lock);
     Ok(true)
+}
+
+/// Writes the catalog of a history that was verified, if the store's history ends there: nobody reads all of
+/// it again, with the store's lock.
+pub(crate) fn keep_catalog(
+    root: &Folder,
+    repository: &Repository,
+    keyring: &Keyring,
+    catalog: &mut Catalog,
+) -> Result<()> {
+    let lock = Lock::acquire(root)?;
+    if catalog.head == Some(open_journal(root, repository)?.head()) {
+        let name = keyring.cache_name(Name::CATALOG, Name::AUDITORS_CATALOG);
+        let mut file = CatalogFile::new(root, name, keyring.store());
+        file.write_root(catalog, keyring.cache_key());
+    }
+    drop(lock);
+    Ok(())
 }
 
 /// Puts the keyring in place that a record of the journal names, after an unclean stop.

@@ -1,22 +1,74 @@
 //! This replica: what it can say of itself to others, mail with keys for those that lack some, and how its
 //! own keys are destroyed.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 
 use crate::crypto::digest::Digest;
 use crate::crypto::recipients::{Member, Role};
 use crate::crypto::seal::{Recipient, Sealed};
 use crate::crypto::sign::{Signers, SigningKey};
-use crate::disk::{Folder, Lock};
-use crate::error::{Error, Result};
+use crate::disk::{Folder, Lock, Name};
+use crate::error::{Error, RemoteFault, Result};
 use crate::id::{ObjectId, StoreId};
 use crate::keyring::backup::{self, AuditorMailbox, ReaderMailbox};
 use crate::keyring::{self, HeldKeys, mailbox};
+use crate::policy::expiration::Lifetime;
 use crate::repository::Repository;
 use crate::store::keyring_location::check_one_keyring;
 use crate::store::recovery::{open_journal, refresh};
 use crate::store::signers::signer_now;
 use crate::store::{SignerRole, Store, VerifyingKey, lock};
+
+/// When this copy reached its remotes, as `local.toml` says it.
+#[derive(Deserialize)]
+struct Reached {
+    #[serde(default)]
+    remotes: BTreeMap<String, ReachedRemote>,
+}
+
+#[derive(Deserialize)]
+struct ReachedRemote {
+    seen: Option<ReachedAt>,
+}
+
+#[derive(Deserialize)]
+struct ReachedAt {
+    time: DateTime<Utc>,
+}
+
+/// Refuses a command on a copy that has reached none of its remotes for longer than the policy allows. Without
+/// that setting no file is read; a copy that never reached a remote stays open.
+///
+/// # Errors
+/// [`RemoteFault::Closed`]; [`Error::Damaged`] if `local.toml` is not valid.
+pub(crate) fn check_in_touch(store: &Store, now: DateTime<Utc>) -> Result<()> {
+    let Lifetime::For(allowed) = store.state.config.policy.replicas.closes_after else {
+        return Ok(());
+    };
+    let root = &store.ledger.root;
+    if !root.has(&Name::LOCAL) {
+        return Ok(());
+    }
+    let bytes = root.read(&Name::LOCAL);
+    let bytes = bytes.map_err(root.fault("read", &Name::LOCAL))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let reached: Reached = toml::from_str(&text).map_err(|_| {
+        let path = root.path_of(&Name::LOCAL).display().to_string();
+        Error::damaged(path, "it does not say when the remotes were reached")
+    })?;
+    let times = reached.remotes.into_values();
+    let last = times.filter_map(|remote| Some(remote.seen?.time)).max();
+    match last {
+        Some(last) if now - last > allowed.delta() => Err(Error::Remote(RemoteFault::Closed {
+            last,
+            allowed: allowed.in_words(),
+        })),
+        _ => Ok(()),
+    }
+}
 
 /// Most machines to which one card has mail: the others get theirs with the next.
 const ADDRESSEES_MAX: usize = 100;

@@ -398,7 +398,13 @@ pub(super) fn read_signers(repository: &Repository, blob: ObjectId) -> Result<Op
 /// parsed as if it were signed.
 fn form(bytes: &[u8], signed: bool, faults: &mut Vec<Fault>) -> Option<Commit> {
     if let Some(commit) = object::parse_commit(bytes) {
-        return Some(commit);
+        if commit.merged.is_none() {
+            return Some(commit);
+        }
+        let what =
+            "it is a merge of two histories, which this version of agekeep does not verify yet";
+        faults.push(Fault::new("merge", what));
+        return None;
     }
     let otherwise = (!signed)
         .then(|| object::parse_commit(&object::add_signature(bytes, "none")))
@@ -407,7 +413,7 @@ fn form(bytes: &[u8], signed: bool, faults: &mut Vec<Fault>) -> Option<Commit> {
         Some(_) => Fault::new("unsigned", "it has no signature"),
         None => Fault::new(
             "commit-form",
-            "it is a merge, or has headers that agekeep does not write",
+            "it has parents or headers that agekeep does not write",
         ),
     });
     otherwise

@@ -46,6 +46,11 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
     ("object-missing", Tampered, RESTORE),
     ("object-damaged", Tampered, RESTORE),
     ("commit-form", Tampered, WHO),
+    (
+        "merge",
+        Tampered,
+        "no agekeep of this version makes one: find out who did, or verify with a newer version",
+    ),
     ("history-broken", Tampered, RESTORE),
     ("history-moved", Tampered, WHO),
     ("chain", Tampered, WHO),

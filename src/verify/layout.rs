@@ -135,7 +135,9 @@ fn refs(root: &Folder, findings: &mut Findings) -> Vec<String> {
     names.dedup();
     let is_mirror = !root.has(&Name::JOURNAL);
     let is_of_machine = |name: &&String| {
-        let digits = name.strip_prefix("refs/agekeep/").and_then(|rest| {
+        let beside = name.strip_prefix("refs/agekeep/");
+        let beside = beside.or_else(|| name.strip_prefix("refs/heads/agekeep/"));
+        let digits = beside.and_then(|rest| {
             let (kind, digits) = rest.split_once('/')?;
             ["cards", "lines"].contains(&kind).then_some(digits)
         });

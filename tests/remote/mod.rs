@@ -1,6 +1,7 @@
 //! Copies elsewhere: what is sent and taken, what is refused, and what a killed transfer leaves.
 
 mod hosts;
+mod policies;
 mod replicas;
 mod transports;
 

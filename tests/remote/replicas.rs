@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 /// A machine that has cloned and asks for keys, and its code.
-fn asking(host: &Path, name: &str, more: &[&str]) -> (Home, String) {
+pub(super) fn asking(host: &Path, name: &str, more: &[&str]) -> (Home, String) {
     let machine = Home::empty();
     let store = machine.store();
     let args = ["clone", path(host), path(&store), "--name", name, "--json"];
@@ -29,7 +29,7 @@ fn asking(host: &Path, name: &str, more: &[&str]) -> (Home, String) {
 }
 
 /// A machine that a reader has let in, with its keys.
-fn joined(reader: &Home, host: &Path, name: &str) -> Home {
+pub(super) fn joined(reader: &Home, host: &Path, name: &str) -> Home {
     let (machine, code) = asking(host, name, &[]);
     ok(&reader.run(&["replicas", "add", name, "--code", &code]));
     ok(&machine.run(&["sync"]));
@@ -64,7 +64,7 @@ fn cards(host: &Path) -> Vec<String> {
 }
 
 /// The receipt of the newest erasure, with single blanks.
-fn receipt_on(machine: &Home) -> String {
+pub(super) fn receipt_on(machine: &Home) -> String {
     let receipt = ok(&machine.run(&["receipt", "show"]));
     receipt.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -111,7 +111,15 @@ fn systemd_accepts_the_units() {
     }
     for (home, bin) in NAMES.into_iter().zip(PROGRAM_NAMES.into_iter().cycle()) {
         let place = Place::new(home, bin);
-        for (more, manager) in [(&[][..], &[][..]), (&["--user"], &["--user"])] {
+        let host = place.root().join("host.git");
+        let host = host.to_str().expect("UTF-8");
+        place.ok(&["remote", "add", "origin", host]);
+        for (more, manager) in [
+            (&[][..], &[][..]),
+            (&["--user"], &["--user"]),
+            (&["--sync"], &[]),
+            (&["--user", "--sync"], &["--user"]),
+        ] {
             write_units(&place, more);
             let checked = verify(&place, manager);
             let said = stdout(&checked) + &stderr(&checked);
@@ -465,4 +473,46 @@ fn what_is_in_a_temporary_folder_stays_in_sight() {
         assert_eq!(value(&stdout(&apart), "PrivateTmp"), "true");
         assert!(!stderr(&apart).contains("below /tmp"), "{}", stderr(&apart));
     }
+}
+
+/// With --sync the service syncs before the sweep and after it, may use the network, and writes to a host on this
+/// machine.
+#[test]
+fn a_sweep_between_two_syncs() {
+    let place = Place::new("plain", "plain");
+    let host = place.root().join("host.git");
+    let host = host.to_str().expect("UTF-8");
+    place.ok(&["remote", "add", "origin", host]);
+    place.ok(&["remote", "add", "far", "ssh://host.example/agent.git"]);
+    let without = service(&place, &[]);
+    assert!(
+        !without.contains("ExecStartPre") && !without.contains(host),
+        "{without}"
+    );
+    assert_eq!(value(&without, "RestrictAddressFamilies"), "none");
+    assert_eq!(value(&without, "PrivateNetwork"), "true");
+    let with = service(&place, &["--sync"]);
+    for key in ["ExecStartPre", "ExecStartPost"] {
+        let command = words(value(&with, key));
+        assert_eq!(command[1], "sync", "{with}");
+        let mut sweep = words(value(&with, "ExecStart"));
+        sweep.retain(|word| !word.starts_with("--actor"));
+        sweep[1] = "sync".into();
+        assert_eq!(command, sweep, "{with}");
+    }
+    let keys: Vec<_> = settings(&with).into_iter().map(|(key, _)| key).collect();
+    let place_of = |wanted| {
+        keys.iter()
+            .position(|key| *key == wanted)
+            .expect("is there")
+    };
+    assert!(place_of("ExecStartPre") < place_of("ExecStart"));
+    assert!(place_of("ExecStart") < place_of("ExecStartPost"));
+    assert_eq!(
+        value(&with, "RestrictAddressFamilies"),
+        "AF_UNIX AF_INET AF_INET6"
+    );
+    assert!(values(&with, "PrivateNetwork").is_empty(), "{with}");
+    assert!(value(&with, "ReadWritePaths").contains(host), "{with}");
+    assert!(!with.contains("host.example"), "{with}");
 }

@@ -110,6 +110,7 @@ a remote add off-site host.git
 a push
 a push
 a remote list
+a verify --remote off-site
 a clone host.git copy
 a create /memories/pushed.md --text 'pushed'
 a pull

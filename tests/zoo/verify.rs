@@ -37,6 +37,7 @@ const FINDINGS: &[&str] = &[
     "memory-closed",
     "memory-key",
     "memory-misplaced",
+    "merge",
     "not-allowed",
     "object-damaged",
     "object-missing",

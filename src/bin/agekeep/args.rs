@@ -531,7 +531,8 @@ impl Global {
             state,
             keyring: keys.keyring.clone(),
         };
-        let store = Store::open(path, to_look, self.clock())?;
+        // Before any time a copy is not out of touch: the verb that follows finds out.
+        let store = Store::open(path, to_look, Box::new(|| DateTime::UNIX_EPOCH))?;
         self.introduce(&store);
         Ok(store.is_trial())
     }

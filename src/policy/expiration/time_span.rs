@@ -136,7 +136,7 @@ impl FromStr for Lifetime {
 }
 
 impl Lifetime {
-    pub(super) fn is_never(&self) -> bool {
+    pub(crate) fn is_never(&self) -> bool {
         *self == Self::Never
     }
 }

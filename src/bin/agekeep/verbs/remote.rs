@@ -38,6 +38,9 @@ enum RemoteVerb {
         name: String,
         /// Its URL: https, ssh, git, file, `user@host:path` or a path
         url: String,
+        /// For a host that takes branches alone: put what the machines say of themselves there
+        #[arg(long)]
+        branches: bool,
     },
     /// List the remotes, and where each was last seen
     List,
@@ -89,8 +92,12 @@ pub(crate) fn remote(global: &Global, args: &RemoteArgs) -> Result<u8> {
     let store = global.existing_store()?;
     match &args.verb {
         RemoteVerb::List => list(global, &remote::list(&store)?)?,
-        RemoteVerb::Add { name, url } => {
-            let added = remote::add(&store, name, url)?;
+        RemoteVerb::Add {
+            name,
+            url,
+            branches,
+        } => {
+            let added = remote::add(&store, name, url, *branches)?;
             let said = format!(
                 "{} is {}. Nothing was sent: `agekeep push {0}` does that.",
                 added.name, added.url
@@ -143,7 +150,13 @@ pub(crate) fn to_json(remote: &Remote) -> Value {
             "time": render::rfc3339(seen.time),
         })
     });
-    json!({"schema": "agekeep.remote/1", "name": remote.name, "url": remote.url, "seen": seen})
+    json!({
+        "schema": "agekeep.remote/1",
+        "name": remote.name,
+        "url": remote.url,
+        "branches": remote.branches,
+        "seen": seen,
+    })
 }
 
 pub(crate) fn push(global: &Global, args: &TransferArgs) -> Result<u8> {

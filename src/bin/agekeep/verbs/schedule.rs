@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use agekeep::crypto::keyfile::{self, Unattended, Unlock};
 use agekeep::error::{Error, KeyFault, Result};
+use agekeep::remote;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -52,7 +53,7 @@ struct ScheduleFile {
 }
 
 pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
-    let sweep = Sweep::find(global)?;
+    let sweep = Sweep::find(global, &args.form)?;
     let (form, files, afterwards) = match &args.form {
         Scheduler::Systemd(args) => (
             "systemd",
@@ -159,12 +160,23 @@ struct Sweep {
     passphrase_file: Option<String>,
     /// Options of the event record, with their values.
     recorded: Vec<(&'static str, String)>,
+    /// The folders of this machine that it syncs with.
+    hosts: Vec<String>,
 }
 
 impl Sweep {
     /// Finds the sweep of the store that the options and the environment name, with the keys they
     /// name.
-    fn find(global: &Global) -> Result<Self> {
+    fn find(global: &Global, form: &Scheduler) -> Result<Self> {
+        let store = environment::store(global)?;
+        let hosts = match form {
+            Scheduler::Systemd(args) if args.sync => remote::list(&store)?,
+            _ => Vec::new(),
+        };
+        let hosts = hosts.iter().map(|host| {
+            let path = host.url.strip_prefix("file://").unwrap_or(&host.url);
+            path.starts_with('/').then(|| path.to_owned())
+        });
         let option =
             |what, path: Option<PathBuf>| path.map(|path| absolute(what, &path)).transpose();
         let recorded = [
@@ -180,7 +192,8 @@ impl Sweep {
         let passphrase_file = environment::passphrase_file().filter(|path| path.is_file());
         Ok(Self {
             program: absolute("the path of this program", &environment::program()?)?,
-            store: absolute("the store's path", &environment::store(global)?)?,
+            store: absolute("the store's path", &store)?,
+            hosts: hosts.flatten().collect(),
             identity: absolute("the identity's path", &environment::identity(global)?)?,
             signing_key: absolute("the signing key's path", &environment::signing_key(global)?)?,
             keyring: option("the keyring's path", environment::keyring(global)?)?,
@@ -259,6 +272,7 @@ impl Sweep {
         let mut paths = vec![self.store.clone()];
         paths.extend(self.keyring.clone());
         paths.extend(self.state());
+        paths.extend(self.hosts.iter().cloned());
         paths
     }
 

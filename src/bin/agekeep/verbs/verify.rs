@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
+use agekeep::remote::{self, PullOptions};
 use agekeep::store::signed_checkpoint::SignedCheckpoint;
 use agekeep::verify::{self, CheckpointProof, Finding, FindingClass, Options, Report};
 use clap::Args;
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 use crate::args::Global;
 use crate::output::{self, Bar};
 use crate::verbs::policy;
+use crate::verbs::remote::with_bar;
 use crate::{environment, render};
 
 /// The exit codes, by the gravest class of what was found.
@@ -28,10 +30,16 @@ pub(crate) struct Verify {
     /// other
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
+    /// Verify what a remote serves, against this copy. Nothing of it is taken
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["full", "checkpoint"])]
+    remote: Option<String>,
 }
 
 pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
     let store = global.existing_store()?;
+    if let Some(name) = &args.remote {
+        return remote(global, &store, name);
+    }
     let options = Options {
         identity: environment::identity_if_any(global)?,
         full: args.full,
@@ -49,18 +57,61 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
         bar.show(progress.done, progress.total);
     })?;
     bar.finish();
-    for gap in &report.not_checked {
-        output::warn(&format!("not checked: {gap}"));
-    }
-    for note in &report.notes {
-        output::note(&format!("note: {note}"));
-    }
+    warn_of_gaps(&report);
     if global.json {
         output::json(&to_json(&report))?;
     } else {
         output::line(&to_text(&report))?;
     }
     Ok(exit_code(&report))
+}
+
+fn warn_of_gaps(report: &Report) {
+    for gap in &report.not_checked {
+        output::warn(&format!("not checked: {gap}"));
+    }
+    for note in &report.notes {
+        output::note(&format!("note: {note}"));
+    }
+}
+
+/// Verifies what a remote serves.
+fn remote(global: &Global, store: &Path, name: &str) -> Result<u8> {
+    let options = PullOptions {
+        identity: environment::identity_if_any(global)?,
+        state: environment::state(),
+        keyring: global.keyring.clone(),
+        keys: None,
+    };
+    let inspected = with_bar(global, |transfer, verified| {
+        remote::inspect(store, Some(name), &options, transfer, verified)
+    })?;
+    let report = inspected.report.as_ref();
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.verify_remote/1",
+            "remote": inspected.remote,
+            "head": inspected.head,
+            "missing": inspected.missing,
+            "verification": report.map(to_json),
+        }))?;
+    }
+    let Some(report) = report else {
+        let missing = inspected.missing.unwrap_or_default();
+        if !global.json {
+            let lacks = match missing {
+                0 => String::new(),
+                _ => format!(" and lacks {} of it", output::counted(missing, "event")),
+            };
+            output::line(&format!("{name} serves this copy's history{lacks}"))?;
+        }
+        return Ok(0);
+    };
+    warn_of_gaps(report);
+    if !global.json {
+        output::line(&to_text(report))?;
+    }
+    Ok(exit_code(report))
 }
 
 /// Returns the exit code for what was found.

@@ -102,6 +102,7 @@ fn in_pod(sweep: &Sweep) -> Sweep {
         state_base: Some("/data/state".into()),
         passphrase_file: sweep.passphrase_file.as_ref().map(|_| key("passphrase")),
         recorded: sweep.recorded.clone(),
+        hosts: Vec::new(),
     }
 }
 

@@ -16,6 +16,9 @@ pub(super) struct Systemd {
     /// less of the machine can be closed to it
     #[arg(long)]
     user: bool,
+    /// Sync before the sweep and after it; without the first there is no sweep
+    #[arg(long)]
+    pub(super) sync: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -54,7 +57,6 @@ WantedBy=timers.target
 /// The restrictions that need no namespaces, and so work for a service manager of an account too.
 const CLOSED: &str = "\
 NoNewPrivileges=true
-RestrictAddressFamilies=none
 RestrictNamespaces=true
 RestrictRealtime=true
 RestrictSUIDSGID=true
@@ -75,7 +77,6 @@ const CLOSED_BY_ROOT: &str = "\
 CapabilityBoundingSet=
 AmbientCapabilities=
 PrivateDevices=true
-PrivateNetwork=true
 ProtectClock=true
 ProtectControlGroups=true
 ProtectHostname=true
@@ -99,7 +100,7 @@ pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> 
     if args.unit != Some(Unit::Timer) {
         files.push(ScheduleFile {
             name: service.into(),
-            text: to_service(sweep, args.user),
+            text: to_service(sweep, args),
         });
     }
     if args.unit != Some(Unit::Service) {
@@ -125,6 +126,7 @@ pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
     let print = |unit| {
         let mut form = vec!["systemd", unit];
         form.extend(args.user.then_some("--user"));
+        form.extend(args.sync.then_some("--sync"));
         sweep.schedule(&form)
     };
     let first = if args.user {
@@ -161,11 +163,16 @@ pub(super) fn obstacle(sweep: &Sweep, args: &Systemd) -> Option<String> {
 
 /// Writes the service. It names the keys by their paths: a copy by `LoadCredential=` can have an
 /// access list, which shows as a group that may read it, and agekeep refuses such a key.
-fn to_service(sweep: &Sweep, user: bool) -> String {
-    let expire = sweep.expire();
+fn to_service(sweep: &Sweep, args: &Systemd) -> String {
     // After `:` systemd does not put in variables of the environment: a `$` is a `$`.
-    let program = quoted(&expire[0]);
-    let words: Vec<_> = expire[1..].iter().map(|word| quoted(word)).collect();
+    let started = |key: &str, words: &[String]| format!("{key}=:{}\n", all_quoted(words));
+    let (mut before, mut after) = (String::new(), String::new());
+    if args.sync {
+        let sync = sweep.command(&["sync"]);
+        before = started("ExecStartPre", &sync);
+        after = started("ExecStartPost", &sync);
+    }
+    let sweeps = started("ExecStart", &sweep.expire());
     let variables = sweep.variables();
     let variables = variables
         .iter()
@@ -181,8 +188,7 @@ StartLimitBurst=4
 
 [Service]
 Type=oneshot
-{account}{variables}ExecStart=:{program} {words}
-TimeoutStartSec=1h
+{account}{variables}{before}{sweeps}{after}TimeoutStartSec=1h
 # Where the store is in use for long, or the disk is full, later may be better; after the other codes
 # a person has to look.
 Restart=on-failure
@@ -193,19 +199,32 @@ Nice=5
 IOSchedulingClass=best-effort
 IOSchedulingPriority=7
 
-# It needs no network and no privilege, and of the files only what it is told of.
-{CLOSED}{rooms}",
+# {needs}
+{families}{CLOSED}{rooms}",
         mounts = all_quoted(&all),
-        account = if user { String::new() } else { format!("User={}\n", sweep.account()) },
+        account = if args.user { String::new() } else { format!("User={}\n", sweep.account()) },
         variables = variables.collect::<String>(),
-        words = words.join(" "),
+        needs = if args.sync {
+            "It needs the network and no privilege. git reads the account's own settings."
+        } else {
+            "It needs no network and no privilege, and of the files only what it is told of."
+        },
+        families = if args.sync {
+            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n"
+        } else {
+            "RestrictAddressFamilies=none\n"
+        },
         hopeless = HOPELESS.map(|code| code.to_string()).join(" "),
-        rooms = if user { String::new() } else { format!("{CLOSED_BY_ROOT}{}", rooms(sweep)) },
+        rooms = match (args.user, args.sync) {
+            (true, _) => String::new(),
+            (false, true) => format!("{CLOSED_BY_ROOT}{}", rooms(sweep, true)),
+            (false, false) => format!("{CLOSED_BY_ROOT}PrivateNetwork=true\n{}", rooms(sweep, false)),
+        },
     )
 }
 
 /// Writes the settings for what the service sees of the file system.
-fn rooms(sweep: &Sweep) -> String {
+fn rooms(sweep: &Sweep, sync: bool) -> String {
     let (written, read) = (sweep.written(), sweep.read());
     let temporary = if is_temporary(sweep) {
         "# Not PrivateTmp=: something of the store's is there.\n"
@@ -219,7 +238,10 @@ fn rooms(sweep: &Sweep) -> String {
     let (written_at_home, read_at_home) = (home(&written), home(&read));
     let at_home: Vec<_> = written_at_home.iter().chain(&read_at_home).collect();
     let linked = |path: &&String| real(path) != Path::new(path.as_str());
-    let home = if at_home.is_empty() {
+    let home = if sync {
+        // git reads its settings and ssh's keys there.
+        "ProtectHome=read-only\n".to_owned()
+    } else if at_home.is_empty() {
         "ProtectHome=true\n".to_owned()
     } else if at_home.into_iter().any(|path| linked(&path)) {
         // A link would lead out of the few paths that are let in.
