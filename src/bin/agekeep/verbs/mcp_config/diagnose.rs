@@ -1,29 +1,75 @@
 //! `mcp-config --diagnose`: checks the client's files, and whether the server works when it is
 //! started as the client starts it.
 
-use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
 use agekeep::error::Result;
 use agekeep::redact::Redactor;
-use agekeep::redact::config::Redaction;
 use agekeep::store::Store;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::verbs::mcp_config::client::{self, Client, ConfiguredServer};
-use crate::verbs::mcp_config::session::{
-    ANSWER_SECONDS_MAX, Session, StderrCapture, Trouble, bare_command,
-};
-use crate::verbs::mcp_config::{GIVE_IT, LOCKED, Launch};
+use crate::verbs::mcp_config::entries::entry;
+use crate::verbs::mcp_config::{Client, GIVE_IT, KNOWN, LOCKED, Launch};
 use crate::{environment, output, platform};
 
 /// The version of the protocol that is asked for.
 const PROTOCOL: &str = "2025-11-25";
 /// The path that the trial views, which is always there.
 const VIEWED: &str = "/memories";
+/// Most characters that are shown of another program's output.
+const SHOWN_CHARACTERS_MAX: usize = 1_000;
+/// The time from which people notice that a client waits.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// A step of the trial: how it went, and what to do if it did not go well.
+#[derive(Serialize)]
+struct Check {
+    step: &'static str,
+    state: &'static str,
+    what: String,
+    fix: Option<String>,
+}
+
+/// The state of a step that keeps the server from working.
+const FAULT: &str = "fault";
+
+fn ok(step: &'static str, what: String) -> Check {
+    let (state, fix) = ("ok", None);
+    Check {
+        step,
+        state,
+        what,
+        fix,
+    }
+}
+
+/// Makes a step that says something to know, which keeps nothing from working.
+fn note(step: &'static str, what: String) -> Check {
+    let (state, fix) = ("note", None);
+    Check {
+        step,
+        state,
+        what,
+        fix,
+    }
+}
+
+fn fault(step: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Check {
+    let (what, fix) = (what.into(), Some(fix.into()));
+    Check {
+        step,
+        state: FAULT,
+        what,
+        fix,
+    }
+}
 
 /// Runs all checks and prints each; returns 0 if all is well.
 pub(super) fn run(
@@ -33,34 +79,55 @@ pub(super) fn run(
     printed: &Launch,
     remarks: &[String],
 ) -> Result<u8> {
-    let mut checks: Vec<Check> = remarks
-        .iter()
-        .map(|text| Check::note("setup", text.as_str()))
-        .collect();
+    let remarks = remarks.iter().map(|text| note("setup", text.clone()));
+    let mut checks: Vec<Check> = remarks.collect();
     let own = in_files(client, name, printed, &mut checks);
+    let tried = match own {
+        Some(_) => "the entry as it stands",
+        None => "what mcp-config prints",
+    };
     let launch = own.as_ref().unwrap_or(printed);
-    checks.push(Check::ok(
-        "trying",
-        format!(
-            "{}: {}",
-            if own.is_some() {
-                "the entry as it stands"
-            } else {
-                "what mcp-config prints"
-            },
-            shown(&launch.program)
-        ),
-    ));
-    checks.extend(check_file_system(launch));
+    checks.push(ok("trying", format!("{tried}: {}", shown(&launch.program))));
+    checks.extend(launch.store().and_then(|store| on_file_system(&store)));
     checks.extend(of_store(launch));
     talk(launch, &mut checks);
-    print(global, client, name, &checks)?;
-    Ok(u8::from(checks.iter().any(Check::is_fault)))
+    let well = checks.iter().all(|check| check.state != FAULT);
+    if global.json {
+        output::json(&json!({
+            "schema": "agekeep.mcp-diagnosis/1", "client": client.id, "name": name, "ok": well,
+            "checks": checks,
+        }))?;
+        return Ok(u8::from(!well));
+    }
+    for Check {
+        step,
+        state,
+        what,
+        fix,
+    } in &checks
+    {
+        let what = what.replace('\n', "\n    ");
+        output::line(&format!("{state:<6} {step}: {what}"))?;
+        if let Some(fix) = fix {
+            output::line(&format!("  fix: {fix}"))?;
+        }
+    }
+    output::line(if well {
+        "All is well."
+    } else {
+        "It does not work yet."
+    })?;
+    Ok(u8::from(!well))
 }
 
-fn check_file_system(launch: &Launch) -> Option<Check> {
-    let store = launch.store()?;
-    remark(&store).map(|text| Check::note("file system", text))
+/// Makes another program's output fit to be shown: without secrets, control characters and great
+/// length.
+fn shown(text: &str) -> String {
+    let text: String = text.trim().chars().take(SHOWN_CHARACTERS_MAX).collect();
+    match Redactor::default().redact("said", &text.as_str().into()) {
+        Ok(redacted) => output::escaped(redacted.text().as_str()).into_owned(),
+        Err(_) => "(its output cannot be shown)".into(),
+    }
 }
 
 /// Looks into the client's files. Returns the entry that the client would start, if it is in a file
@@ -74,97 +141,225 @@ fn in_files(
     let mut decided = false;
     let mut own = None;
     for (file, path) in client.places() {
-        let found = client::look(client, file, &path, name);
-        let is_entry = matches!(found, ConfiguredServer::Entry(_));
-        checks.extend(about_file(client, &path, name, printed, &found));
-        if let ConfiguredServer::Entry(launch) = found {
-            // agekeep does not know what a client puts in place of a variable.
-            let is_whole = !client.expands || !launch.has_variables();
-            let can_be_tried = is_whole && (file.is_own() || launch.is_same_as(printed));
-            if !decided && can_be_tried {
-                own = Some(launch);
+        let again = format!(
+            "add what `agekeep mcp-config --client {}` prints with the same options",
+            client.id
+        );
+        let found = entry(client, file, &path, name);
+        let path = shown(&path.to_string_lossy());
+        let launch = match found {
+            Ok(None) => continue,
+            Ok(Some(entry)) => Launch::of(&entry),
+            Err(why) => {
+                checks.push(fault(
+                    "file",
+                    format!("{path} cannot be read: {}", shown(&why)),
+                    format!(
+                        "correct the file; {} finds no server in it now",
+                        client.title
+                    ),
+                ));
+                continue;
             }
+        };
+        let Some(launch) = launch else {
+            checks.push(fault(
+                "file",
+                format!("{path} has an entry {name:?} that starts no program"),
+                format!("{again}, or choose another --name"),
+            ));
+            continue;
+        };
+        checks.push(compared(
+            &launch,
+            printed,
+            &format!("{path} has"),
+            name,
+            again,
+        ));
+        // agekeep does not know what a client puts in place of a variable.
+        let is_whole = !client.expands || !launch.has_variables();
+        if !decided && is_whole && (file.is_own() || launch == *printed) {
+            own = Some(launch);
         }
-        decided |= is_entry;
+        decided = true;
     }
     if !decided {
-        checks.push(Check::note(
+        let title = &client.title;
+        checks.push(note(
             "file",
-            format!("no file of {} has an entry {name:?} yet", client.title),
+            format!("no file of {title} has an entry {name:?} yet"),
         ));
     }
     own
 }
 
-fn about_file(
-    client: &Client,
-    path: &Path,
-    name: &str,
-    printed: &Launch,
-    found: &ConfiguredServer,
-) -> Option<Check> {
-    let path = shown(&path.to_string_lossy());
-    let again = format!(
-        "add what `agekeep mcp-config --client {}` prints with the same options",
-        client.id
-    );
-    let check = match found {
-        ConfiguredServer::Absent | ConfiguredServer::Nothing => return None,
-        ConfiguredServer::Broken(why) => Check::fault(
+/// Compares the entry in a file with what would be printed for it.
+fn compared(launch: &Launch, printed: &Launch, has: &str, name: &str, again: String) -> Check {
+    if launch == printed {
+        return ok(
             "file",
-            format!("{path} cannot be read: {}", shown(why)),
-            format!(
-                "correct the file; {} finds no server in it now",
-                client.title
-            ),
-        ),
-        ConfiguredServer::Elsewhere => Check::fault(
+            format!("{has} the entry {name:?}, and it is up to date"),
+        );
+    }
+    let programs = (&launch.program, &printed.program);
+    if programs.0 != programs.1 && !is_same(programs.0.as_ref(), programs.1.as_ref()) {
+        let other = shown(&launch.program);
+        let what = format!("{has} an entry {name:?} that starts another program: {other}");
+        return fault("file", what, again);
+    }
+    let (store, ours) = (launch.store(), printed.store());
+    if !matches!((&store, &ours), (Some(one), Some(two)) if one == two || is_same(one, two)) {
+        let other = shown(&store.unwrap_or_default().to_string_lossy());
+        let what = format!("{has} an entry {name:?} that is about another store: {other}");
+        return fault(
             "file",
-            format!("{path} has an entry {name:?} that starts no program"),
-            format!("{again}, or choose another --name"),
-        ),
-        ConfiguredServer::Entry(launch) if launch.is_same_as(printed) => Check::ok(
-            "file",
-            format!("{path} has the entry {name:?}, and it is up to date"),
-        ),
-        ConfiguredServer::Entry(launch) if !launch.is_same_program(printed) => Check::fault(
-            "file",
-            format!(
-                "{path} has an entry {name:?} that starts another program: {}",
-                shown(&launch.program)
-            ),
-            &again,
-        ),
-        ConfiguredServer::Entry(launch) if !launch.is_same_store(printed) => Check::fault(
-            "file",
-            format!(
-                "{path} has an entry {name:?} that is about another store: {}",
-                shown(&launch.store().unwrap_or_default().to_string_lossy())
-            ),
+            what,
             format!("{again}, or name that store with --store"),
+        );
+    }
+    note(
+        "file",
+        format!("{has} the entry {name:?}, with the same program and store and other options"),
+    )
+}
+
+fn is_same(one: &Path, two: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    // A relative path says nothing by itself, because clients start servers from anywhere.
+    one.is_absolute() && real(one).is_some_and(|one| Some(one) == real(two))
+}
+
+// The ground that a store stands on: a folder that a program copies elsewhere, or another machine's
+// disk.
+
+/// The entry that Syncthing puts into a folder that it copies.
+const SYNCTHING_MARK: &str = ".stfolder";
+
+/// Warns of what may go wrong where the store stands, in one sentence.
+fn on_file_system(store: &Path) -> Option<Check> {
+    let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
+    let what = match synced(&store) {
+        Some(folder) => format!(
+            "the store is in {}, which is synchronized with other machines while agekeep writes to \
+             it; two machines can break its history; keep the store elsewhere",
+            folder.display()
         ),
-        ConfiguredServer::Entry(_) => Check::note(
-            "file",
-            format!(
-                "{path} has the entry {name:?}, with the same program and store and other options"
-            ),
+        None => format!(
+            "the store is on a network file system ({}), whose locks and flushes may not be \
+             reliable; keep the store on a local disk",
+            remote_kind(&platform::mounts(), &store)?
         ),
     };
-    Some(check)
+    Some(note("file system", what))
+}
+
+/// Finds the folder above a path that is copied elsewhere.
+fn synced(store: &Path) -> Option<&Path> {
+    let is_synced = |folder: &&Path| {
+        let name = folder.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| KNOWN.synced.iter().any(|begin| name.starts_with(begin)))
+            || folder.join(SYNCTHING_MARK).exists()
+    };
+    store.ancestors().find(is_synced)
+}
+
+/// Returns the kind of the file system a path is on, if it is another machine's.
+fn remote_kind<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
+    let mount = |line: &'a str| {
+        let (before, after) = line.split_once(" - ")?;
+        let at = unescaped(before.split(' ').nth(4)?);
+        let kind = after.split(' ').next()?;
+        path.starts_with(&at).then_some((at.len(), kind))
+    };
+    // Of two mounts at the same place the later one covers the other.
+    let mounts = mounts.lines().filter_map(mount);
+    let (_, kind) = mounts.max_by_key(|(length, _)| *length)?;
+    KNOWN
+        .network
+        .iter()
+        .any(|known| known == kind)
+        .then_some(kind)
+}
+
+/// Decodes a path as the kernel lists it: spaces and the like are three octal digits.
+fn unescaped(path: &str) -> String {
+    let codes = [
+        ("\\040", " "),
+        ("\\011", "\t"),
+        ("\\012", "\n"),
+        ("\\134", "\\"),
+    ];
+    let codes = codes.into_iter();
+    codes.fold(path.to_owned(), |path, (code, sign)| {
+        path.replace(code, sign)
+    })
+}
+
+// The store, and a conversation with the server.
+
+/// Has this program open the store under the same conditions, because it says best what is wrong;
+/// `None` if that takes too long, because the server will show it.
+fn of_store(launch: &Launch) -> Option<Check> {
+    let store = launch.store()?;
+    let status = Server::start(&status_of(launch, store.to_str()?)?).ok()?;
+    let (status, stderr) = status.end(ANSWER_TIME_MAX);
+    if status?.success() {
+        let store = shown(&store.to_string_lossy());
+        return Some(ok("store", format!("{store} opens")));
+    }
+    let lines = stderr.lines().rev();
+    let mut objects = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let error = objects.find_map(|mut line| line.get_mut("error").map(Value::take));
+    let error = error.unwrap_or_default();
+    // Explains it for a person who configures a client.
+    let told = |key: &str, otherwise: &str| shown(error[key].as_str().unwrap_or(otherwise));
+    let sources = ["AGEKEEP_PASSPHRASE_FILE", "AGEKEEP_PASSPHRASE_COMMAND"];
+    let is_told = sources.iter().any(|name| launch.env.contains_key(*name));
+    let hint = told("hint", "run `agekeep status` to see the problem");
+    Some(match error["code"].as_str() {
+        Some("no_passphrase") if !is_told => fault("store", LOCKED, GIVE_IT),
+        Some("missing_plugin") => fault(
+            "store",
+            told("message", "a plugin is missing"),
+            format!("{hint}: with PATH among the variables (env) of the entry"),
+        ),
+        _ => fault("store", told("message", "it cannot be opened"), hint),
+    })
+}
+
+/// Makes the command that looks at the store with the keys that a server is started with.
+fn status_of(launch: &Launch, store: &str) -> Option<Launch> {
+    let mut args = ["status", "--json", "--store", store]
+        .map(str::to_owned)
+        .to_vec();
+    let keys = [
+        ("--identity", Some("-i")),
+        ("--signing-key", None),
+        ("--keyring", None),
+    ];
+    for (long, short) in keys {
+        if let Some(value) = launch.option(long, short) {
+            args.extend([long.to_owned(), value.to_owned()]);
+        }
+    }
+    Some(Launch {
+        program: environment::program().ok()?.to_str()?.to_owned(),
+        args,
+        env: launch.env.clone(),
+    })
 }
 
 /// Starts the server, talks to it as a client does, and ends it.
 fn talk(launch: &Launch, checks: &mut Vec<Check>) {
     let begun = Instant::now();
-    let home = environment::folder_in("HOME");
-    let home = home.as_ref().map(|home| home.as_os_str());
-    let mut session = match Session::start(launch, home) {
-        Ok(session) => session,
+    let mut server = match Server::start(launch) {
+        Ok(server) => server,
         Err(error) => return checks.push(of_start(launch, &error)),
     };
-    let troubled = converse(&mut session, begun, checks);
-    if let Some(noise) = session.noise() {
-        checks.push(Check::fault(
+    let talked = converse(&mut server, begun, checks);
+    if let Some(noise) = &server.noise {
+        checks.push(fault(
             "stdout",
             format!(
                 "it prints something that is not a message of the protocol: {}",
@@ -174,178 +369,61 @@ fn talk(launch: &Launch, checks: &mut Vec<Check>) {
              have it print to standard error",
         ));
     }
-    let ending = session.end();
-    if let Some((step, trouble)) = troubled {
+    let ending = server.end(END_TIME_MAX);
+    if let Err((step, trouble)) = talked {
         checks.push(of_trouble(step, &trouble, ending, launch));
     }
 }
 
-type Troubled = Option<(&'static str, Trouble)>;
-
-fn converse(session: &mut Session, begun: Instant, checks: &mut Vec<Check>) -> Troubled {
+/// Talks to a server; an error names the step that had no answer.
+fn converse(
+    server: &mut Server,
+    begun: Instant,
+    checks: &mut Vec<Check>,
+) -> Result<(), (&'static str, Trouble)> {
+    let at = |step| move |trouble| (step, trouble);
     let hello = json!({
         "protocolVersion": PROTOCOL,
         "capabilities": {},
         "clientInfo": {"name": "agekeep mcp-config", "version": env!("CARGO_PKG_VERSION")},
     });
-    match session.ask("initialize", &hello) {
-        Ok(answer) => checks.extend(of_hello(&answer, PROTOCOL, begun.elapsed())),
-        Err(trouble) => return Some(("initialize", trouble)),
-    }
-    let listed = session.tell("notifications/initialized");
-    let tools = match listed.and_then(|()| session.ask("tools/list", &json!({}))) {
-        Ok(tools) => tools,
-        Err(trouble) => return Some(("tools/list", trouble)),
-    };
-    let names: Vec<_> = tools["tools"].as_array().into_iter().flatten().collect();
-    let names: Vec<_> = names
-        .iter()
-        .filter_map(|tool| tool["name"].as_str())
-        .collect();
+    let answer = server.ask("initialize", &hello).map_err(at("initialize"))?;
+    of_hello(&answer, begun.elapsed(), checks);
+    // A notification, which has no answer.
+    let told = server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let tools = told.and_then(|()| server.ask("tools/list", &json!({})));
+    let tools = tools.map_err(at("tools/list"))?;
+    let tools = tools["tools"].as_array().into_iter().flatten();
+    let names: Vec<_> = tools.filter_map(|tool| tool["name"].as_str()).collect();
     let (tool, arguments) = if names.contains(&"memory_view") {
         ("memory_view", json!({"path": VIEWED}))
     } else if names.contains(&"memory") {
         ("memory", json!({"command": "view", "path": VIEWED}))
     } else {
-        checks.push(Check::fault(
+        checks.push(fault(
             "tools/list",
             "it offers neither the tool memory_view nor the tool memory",
             "have the entry start `agekeep mcp`",
         ));
-        return None;
+        return Ok(());
     };
-    checks.push(Check::ok("tools/list", format!("{} tools", names.len())));
-    let answer = session.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
-    match answer.and_then(|answer| viewed(&answer)) {
-        Ok(()) => checks.push(Check::ok(
-            "tools/call",
-            format!("{tool} showed {VIEWED}, which is on record as a look of the actor it names"),
-        )),
-        Err(trouble) => return Some(("tools/call", trouble)),
-    }
-    None
-}
-
-/// Checks that a tool showed something.
-fn viewed(answer: &Value) -> Result<(), Trouble> {
+    checks.push(ok("tools/list", format!("{} tools", names.len())));
+    let answer = server.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+    let answer = answer.map_err(at("tools/call"))?;
     let pieces = answer["content"].as_array().into_iter().flatten();
     let text: Vec<_> = pieces.filter_map(|piece| piece["text"].as_str()).collect();
     if answer["isError"] == json!(true) || text.is_empty() {
-        return Err(Trouble::Answered(text.join("\n")));
+        return Err(("tools/call", Trouble::Answered(text.join("\n"))));
     }
+    checks.push(ok(
+        "tools/call",
+        format!("{tool} showed {VIEWED}, which is on record as a look of the actor it names"),
+    ));
     Ok(())
 }
 
-// The steps of a trial: how each went, and what to do if it did not go well.
-
-/// Most characters that are shown of another program's output.
-const SHOWN_CHARACTERS_MAX: usize = 1_000;
-
-/// The time from which people notice that a client waits.
-const SLOW: Duration = Duration::from_secs(1);
-
-/// A step of the trial.
-pub(super) struct Check {
-    step: &'static str,
-    state: StepState,
-    what: String,
-    fix: Option<String>,
-}
-
-/// The result of a step.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum StepState {
-    Ok,
-    /// Something to know, which keeps nothing from working.
-    Note,
-    Fault,
-}
-
-impl Check {
-    pub(super) fn ok(step: &'static str, what: impl Into<String>) -> Self {
-        Self::new(step, StepState::Ok, what.into(), None)
-    }
-
-    pub(super) fn note(step: &'static str, what: impl Into<String>) -> Self {
-        Self::new(step, StepState::Note, what.into(), None)
-    }
-
-    pub(super) fn fault(
-        step: &'static str,
-        what: impl Into<String>,
-        fix: impl Into<String>,
-    ) -> Self {
-        Self::new(step, StepState::Fault, what.into(), Some(fix.into()))
-    }
-
-    fn new(step: &'static str, state: StepState, what: String, fix: Option<String>) -> Self {
-        Self {
-            step,
-            state,
-            what,
-            fix,
-        }
-    }
-
-    pub(super) fn is_fault(&self) -> bool {
-        self.state == StepState::Fault
-    }
-}
-
-/// Prints all steps.
-pub(super) fn print(global: &Global, client: &Client, name: &str, checks: &[Check]) -> Result<()> {
-    let well = !checks.iter().any(Check::is_fault);
-    if global.json {
-        let checks = checks.iter().map(|check| {
-            let state = check.state.word();
-            json!({"step": check.step, "state": state, "what": check.what, "fix": check.fix})
-        });
-        let checks: Vec<_> = checks.collect();
-        let schema = "agekeep.mcp-diagnosis/1";
-        output::json(&json!({
-            "schema": schema, "client": client.id, "name": name, "ok": well, "checks": checks,
-        }))?;
-        return Ok(());
-    }
-    for check in checks {
-        let what = check.what.replace('\n', "\n    ");
-        output::line(&format!("{:<6} {}: {what}", check.state.word(), check.step))?;
-        if let Some(fix) = &check.fix {
-            output::line(&format!("  fix: {fix}"))?;
-        }
-    }
-    output::line(if well {
-        "All is well."
-    } else {
-        "It does not work yet."
-    })
-}
-
-impl StepState {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Note => "note",
-            Self::Fault => "fault",
-        }
-    }
-}
-
-/// Makes another program's output fit to be shown: without secrets, control characters and great
-/// length.
-pub(super) fn shown(text: &str) -> String {
-    let text: String = text.trim().chars().take(SHOWN_CHARACTERS_MAX).collect();
-    let redactor = Redactor::of_policy(&Redaction::default());
-    let redacted = redactor.ok().and_then(|redactor| {
-        let redacted = redactor.redact("said", &text.as_str().into()).ok()?;
-        Some(redacted.text().as_str().to_owned())
-    });
-    let text = redacted.unwrap_or_else(|| "(its output cannot be shown)".into());
-    output::escaped(&text).into_owned()
-}
-
 /// Explains why a program could not be started.
-pub(super) fn of_start(launch: &Launch, error: &io::Error) -> Check {
+fn of_start(launch: &Launch, error: &io::Error) -> Check {
     let program = shown(&launch.program);
     let (what, fix) = match error.kind() {
         io::ErrorKind::NotFound if !launch.program.contains('/') => (
@@ -365,11 +443,59 @@ pub(super) fn of_start(launch: &Launch, error: &io::Error) -> Check {
             "have the entry name the program agekeep for this machine",
         ),
     };
-    Check::fault("start", what, fix)
+    fault("start", what, fix)
+}
+
+/// Checks what a server says of itself, and how long it took.
+fn of_hello(answer: &Value, took: Duration, checks: &mut Vec<Check>) {
+    let told = |value: &Value| shown(value.as_str().unwrap_or("nothing"));
+    let (spoken, server) = (told(&answer["protocolVersion"]), &answer["serverInfo"]);
+    let (name, version) = (told(&server["name"]), told(&server["version"]));
+    let ours = env!("CARGO_PKG_VERSION");
+    let after = format!("after {} ms", took.as_millis());
+    let (speaks_other, is_other) = (spoken != PROTOCOL, name != "agekeep" || version != ours);
+    if speaks_other {
+        checks.push(fault(
+            "initialize",
+            format!("it speaks version {spoken} of the protocol instead of {PROTOCOL}"),
+            "have the entry start `agekeep mcp` of this version",
+        ));
+    }
+    if is_other {
+        checks.push(fault(
+            "initialize",
+            format!("it is {name} {version}, and this is agekeep {ours}"),
+            "have the entry start this program, or install the same version there",
+        ));
+    }
+    if !speaks_other && !is_other {
+        checks.push(ok(
+            "initialize",
+            format!("{name} {version} answered {after}"),
+        ));
+    }
+    if took > SLOW {
+        checks.push(note(
+            "initialize",
+            format!("it starts slowly: it answered {after}"),
+        ));
+    }
+}
+
+/// The reason why there is no answer.
+enum Trouble {
+    /// The time is up.
+    Late,
+    /// The server is gone.
+    Ended,
+    /// The server answered with an error of the protocol.
+    Refused(String),
+    /// A tool answered with an error, or with no text.
+    Answered(String),
 }
 
 /// Explains why an answer did not come.
-pub(super) fn of_trouble(
+fn of_trouble(
     step: &'static str,
     trouble: &Trouble,
     (status, stderr): (Option<ExitStatus>, String),
@@ -379,252 +505,199 @@ pub(super) fn of_trouble(
         said if said.is_empty() => "it said nothing on standard error".to_owned(),
         said => format!("it said on standard error:\n{said}"),
     };
-    match trouble {
-        Trouble::Late if is_locked(launch) => Check::fault(
-            step,
+    let seconds = ANSWER_TIME_MAX.as_secs();
+    let is_locked = || launch.store().is_some_and(|store| Store::is_locked(&store));
+    let (what, fix) = match trouble {
+        Trouble::Late if is_locked() => (
             format!(
-                "there was no answer within {ANSWER_SECONDS_MAX} seconds, and another process holds \
-                 the store's lock"
+                "there was no answer within {seconds} seconds, and another process holds the \
+                 store's lock"
             ),
             "wait until that process has finished, or stop it; a client would wait too",
         ),
-        Trouble::Late => Check::fault(
-            step,
-            format!("there was no answer within {ANSWER_SECONDS_MAX} seconds; {said}"),
+        Trouble::Late => (
+            format!("there was no answer within {seconds} seconds; {said}"),
             "check that the program is `agekeep mcp`, and that no wrapper consumes its input",
         ),
         Trouble::Ended => {
-            let status =
-                status.map_or_else(|| "stopped talking".into(), |s| format!("ended ({s})"));
-            Check::fault(
-                step,
-                format!("it {status} before it answered; {said}"),
+            let how = status.map_or_else(|| "stopped talking".into(), |s| format!("ended ({s})"));
+            (
+                format!("it {how} before it answered; {said}"),
                 "follow its message, or let the entry start `agekeep mcp` of this version",
             )
         }
-        Trouble::Answered(text) => Check::fault(
-            step,
+        Trouble::Answered(text) => (
             format!("it answers: {}\n{said}", shown(text)),
             "follow its message; problems of the store are listed above",
         ),
-        Trouble::Refused(message) => Check::fault(
-            step,
+        Trouble::Refused(message) => (
             format!("it answers that it cannot: {}", shown(message)),
             "have the entry start `agekeep mcp` of this version",
         ),
-    }
+    };
+    fault(step, what, fix)
 }
 
-/// Tells whether another process holds the store's lock at this moment.
-fn is_locked(launch: &Launch) -> bool {
-    launch
-        .store()
-        .is_some_and(|store| Store::is_locked(store.as_ref()))
+// A conversation over the server's standard input and output, with time limits.
+
+/// The longest time for each answer.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
+/// The longest time that a server may take to end after its input does.
+const END_TIME_MAX: Duration = Duration::from_secs(2);
+/// The longest wait for the last output of a program that has ended.
+const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(1);
+/// The longest line that is read from a server, in bytes.
+const LINE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Most bytes that are kept of a server's standard error.
+const STDERR_BYTES_MAX: usize = 4 * 1024;
+/// Most lines that may wait to be read; a server that writes more waits too.
+const LINES_WAITING_MAX: usize = 64;
+/// The `PATH` of a program that was not started from a shell.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
+/// A server that was started.
+struct Server {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<Vec<u8>>,
+    /// The beginning of its standard error, in pieces.
+    stderr: Receiver<Vec<u8>>,
+    asked: u64,
+    /// The first thing on standard output that is no message of the protocol.
+    noise: Option<String>,
 }
 
-/// Checks what a server says of itself, and how long it took.
-pub(super) fn of_hello(answer: &Value, protocol: &str, took: Duration) -> Vec<Check> {
-    let told = |value: &Value| shown(value.as_str().unwrap_or("nothing"));
-    let (spoken, server) = (told(&answer["protocolVersion"]), &answer["serverInfo"]);
-    let (name, version) = (told(&server["name"]), told(&server["version"]));
-    let ours = env!("CARGO_PKG_VERSION");
-    let mut checks = Vec::new();
-    if spoken != protocol {
-        checks.push(Check::fault(
-            "initialize",
-            format!("it speaks version {spoken} of the protocol instead of {protocol}"),
-            "have the entry start `agekeep mcp` of this version",
-        ));
+impl Server {
+    /// Starts a program as a client starts it that is no shell's child: few variables, and no folder.
+    fn start(launch: &Launch) -> io::Result<Self> {
+        let mut command = Command::new(&launch.program);
+        command.env_clear().env("PATH", PATH);
+        if let Some(home) = environment::folder_in("HOME") {
+            command.env("HOME", home);
+        }
+        command
+            .envs(&launch.env)
+            .args(&launch.args)
+            .current_dir("/");
+        platform::in_own_group(&mut command);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let (to_lines, lines) = sync_channel(LINES_WAITING_MAX);
+        let output = child.stdout.take().expect("it is piped");
+        thread::spawn(move || pass_on(output, &to_lines));
+        Ok(Self {
+            input: child.stdin.take().expect("it is piped"),
+            lines,
+            stderr: beginning(child.stderr.take().expect("it is piped")),
+            child,
+            asked: 0,
+            noise: None,
+        })
     }
-    if name != "agekeep" || version != ours {
-        checks.push(Check::fault(
-            "initialize",
-            format!("it is {name} {version}, and this is agekeep {ours}"),
-            "have the entry start this program, or install the same version there",
-        ));
-    }
-    let after = format!("after {} ms", took.as_millis());
-    if checks.is_empty() {
-        checks.push(Check::ok(
-            "initialize",
-            format!("{name} {version} answered {after}"),
-        ));
-    }
-    if took > SLOW {
-        checks.push(Check::note(
-            "initialize",
-            format!("it starts slowly: it answered {after}"),
-        ));
-    }
-    checks
-}
 
-/// Has this program open the store under the same conditions, because it says best what is wrong;
-/// `None` if that takes too long, because the server will show it.
-pub(super) fn of_store(launch: &Launch) -> Option<Check> {
-    let store = launch.store()?;
-    let (succeeded, stderr) = carry_out(&status_of(launch, store.to_str()?)?)?;
-    if succeeded {
-        let store = shown(&store.to_string_lossy());
-        return Some(Check::ok("store", format!("{store} opens")));
-    }
-    let lines = stderr.lines().rev();
-    let mut objects = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let error = objects.find_map(|mut line| line.get_mut("error").map(Value::take));
-    Some(of_error(launch, &error.unwrap_or_default()))
-}
-
-/// Makes the command that looks at the store with the keys that a server is started with.
-fn status_of(launch: &Launch, store: &str) -> Option<Launch> {
-    let mut args: Vec<String> = ["status", "--json", "--store", store]
-        .map(str::to_owned)
-        .into();
-    let keys = [
-        ("--identity", Some("-i")),
-        ("--signing-key", None),
-        ("--keyring", None),
-    ];
-    for (long, short) in keys {
-        if let Some(value) = launch.option(long, short) {
-            args.extend([long.to_owned(), value.to_owned()]);
+    /// Sends a request, and waits for its answer.
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Trouble> {
+        self.asked += 1;
+        let id = self.asked;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        let until = Instant::now() + ANSWER_TIME_MAX;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left).map_err(|error| match error {
+                RecvTimeoutError::Timeout => Trouble::Late,
+                RecvTimeoutError::Disconnected => Trouble::Ended,
+            })?;
+            let message = self.message(&line);
+            // A request or notification of the server's own has a method, and is no answer.
+            if message.get("method").is_some() || message["id"] != json!(id) {
+                continue;
+            }
+            return message.get("result").cloned().ok_or_else(|| {
+                let said = message["error"]["message"].as_str();
+                Trouble::Refused(said.unwrap_or("an error without a message").into())
+            });
         }
     }
-    Some(Launch {
-        program: environment::program().ok()?.to_str()?.to_owned(),
-        args,
-        env: launch.env.clone(),
-    })
-}
 
-/// Explains why a store does not open, for a person who configures a client.
-fn of_error(launch: &Launch, error: &Value) -> Check {
-    let told = |key: &str, otherwise: &str| shown(error[key].as_str().unwrap_or(otherwise));
-    let sources = ["AGEKEEP_PASSPHRASE_FILE", "AGEKEEP_PASSPHRASE_COMMAND"];
-    let is_told = sources.iter().any(|name| launch.env.contains_key(*name));
-    let hint = told("hint", "run `agekeep status` to see the problem");
-    match error["code"].as_str() {
-        Some("no_passphrase") if !is_told => Check::fault("store", LOCKED, GIVE_IT),
-        Some("missing_plugin") => Check::fault(
-            "store",
-            told("message", "a plugin is missing"),
-            format!("{hint}: with PATH among the variables (env) of the entry"),
-        ),
-        _ => Check::fault("store", told("message", "it cannot be opened"), hint),
+    fn send(&mut self, message: &Value) -> Result<(), Trouble> {
+        // A line is far shorter than what a pipe holds, so this does not block.
+        let sent = writeln!(self.input, "{message}").and_then(|()| self.input.flush());
+        sent.map_err(|_| Trouble::Ended)
+    }
+
+    /// Reads a line as a message of the protocol; `Null` if it is none.
+    fn message(&mut self, line: &[u8]) -> Value {
+        let message: Value = serde_json::from_slice(line).unwrap_or_default();
+        if message["jsonrpc"] == json!("2.0") {
+            return message;
+        }
+        if line.len() as u64 == LINE_BYTES_MAX && !line.ends_with(b"\n") {
+            self.noise
+                .get_or_insert_with(|| "a line without an end".into());
+        } else if !line.iter().all(u8::is_ascii_whitespace) {
+            let text = String::from_utf8_lossy(line);
+            self.noise.get_or_insert_with(|| text.trim_end().to_owned());
+        }
+        Value::Null
+    }
+
+    /// Closes the server's input, gives it a time, and ends it and what it started. Returns its exit
+    /// status, if it ended by itself, and its standard error.
+    fn end(mut self, time: Duration) -> (Option<ExitStatus>, String) {
+        drop(self.input);
+        let until = Instant::now() + time;
+        while !platform::has_ended(&self.child) && Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let by_itself = platform::has_ended(&self.child);
+        let status = platform::end_group(&mut self.child).filter(|_| by_itself);
+        // Processes that the program left behind may still write, and are not waited for.
+        let until = Instant::now() + LAST_WORDS_TIME_MAX;
+        let left = || until.saturating_duration_since(Instant::now());
+        let mut stderr = Vec::new();
+        while let Ok(piece) = self.stderr.recv_timeout(left()) {
+            stderr.extend(piece);
+        }
+        (status, String::from_utf8_lossy(&stderr).into_owned())
     }
 }
 
-/// Runs a command to its end; returns whether it succeeded, and its standard error, or `None` if it
-/// took too long.
-fn carry_out(launch: &Launch) -> Option<(bool, String)> {
-    let home = environment::folder_in("HOME");
-    let mut child = bare_command(launch, home.as_ref().map(|home| home.as_os_str()))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .ok()?;
-    let said = StderrCapture::on(child.stderr.take().expect("it is piped"));
-    let until = Instant::now() + Duration::from_secs(ANSWER_SECONDS_MAX);
-    while !platform::has_ended(&child) && Instant::now() < until {
-        thread::sleep(Duration::from_millis(5));
+/// Passes the lines of a server on, and longer ones in pieces.
+fn pass_on(output: impl Read, to: &SyncSender<Vec<u8>>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        let read = output
+            .by_ref()
+            .take(LINE_BYTES_MAX)
+            .read_until(b'\n', &mut line);
+        // Nobody listens any more when the conversation is over.
+        if !matches!(read, Ok(1..)) || to.send(line).is_err() {
+            return;
+        }
     }
-    let by_itself = platform::has_ended(&child);
-    let status = platform::end_group(&mut child)?;
-    by_itself.then(|| (status.success(), said.all()))
 }
 
-// The ground that a store stands on: a folder that a program copies elsewhere, or another machine's
-// disk.
-
-/// The beginnings of the names of folders that services copy to their machines.
-const SYNCED: [&str; 10] = [
-    "Dropbox",
-    "OneDrive",
-    "Google Drive",
-    "GoogleDrive",
-    "Mobile Documents",
-    "CloudStorage",
-    "Nextcloud",
-    "ownCloud",
-    "pCloud",
-    "Syncthing",
-];
-
-/// The entry that Syncthing puts into a folder that it copies.
-const SYNCTHING_MARK: &str = ".stfolder";
-
-/// The file systems of other machines, by the names that Linux gives them.
-const REMOTE: [&str; 12] = [
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "afs",
-    "ceph",
-    "glusterfs",
-    "fuse.sshfs",
-    "fuse.rclone",
-    "davfs",
-];
-
-/// Warns of what may go wrong where the store stands, in one sentence.
-pub(super) fn remark(store: &Path) -> Option<String> {
-    let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
-    if let Some(folder) = synced(&store) {
-        return Some(format!(
-            "the store is in {}, which is synchronized with other machines while agekeep writes to \
-             it; two machines can break its history; keep the store elsewhere",
-            folder.display()
-        ));
-    }
-    let mounts = platform::mounts();
-    let kind = remote_kind(&mounts, &store)?;
-    Some(format!(
-        "the store is on a network file system ({kind}), whose locks and flushes may not be \
-         reliable; keep the store on a local disk"
-    ))
-}
-
-/// Finds the folder above a path that is copied elsewhere.
-fn synced(store: &Path) -> Option<PathBuf> {
-    let is_synced = |folder: &&Path| {
-        let name = folder.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| SYNCED.iter().any(|begin| name.starts_with(begin)))
-            || folder.join(SYNCTHING_MARK).exists()
-    };
-    store.ancestors().find(is_synced).map(Path::to_owned)
-}
-
-/// Returns the kind of the file system a path is on, if it is another machine's.
-fn remote_kind<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
-    let mount = |line: &'a str| {
-        let (before, after) = line.split_once(" - ")?;
-        let at = unescaped(before.split(' ').nth(4)?);
-        let kind = after.split(' ').next()?;
-        path.starts_with(&at).then_some((at.len(), kind))
-    };
-    // Of two mounts at the same place the later one covers the other.
-    let (_, kind) = mounts
-        .lines()
-        .filter_map(mount)
-        .max_by_key(|(length, _)| *length)?;
-    REMOTE.contains(&kind).then_some(kind)
-}
-
-/// Decodes a path as the kernel lists it: spaces and the like are three octal digits.
-fn unescaped(path: &str) -> String {
-    [
-        ("\\040", " "),
-        ("\\011", "\t"),
-        ("\\012", "\n"),
-        ("\\134", "\\"),
-    ]
-    .iter()
-    .fold(path.to_owned(), |path, (code, sign)| {
-        path.replace(code, sign)
-    })
+/// Reads a program's standard error to its end, so that the program does not wait, and passes its
+/// beginning on.
+fn beginning(mut errors: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (to_pieces, pieces) = channel();
+    thread::spawn(move || {
+        let mut room = STDERR_BYTES_MAX;
+        let mut piece = [0; 1024];
+        while let Ok(read @ 1..) = errors.read(&mut piece) {
+            let kept = read.min(room);
+            room -= kept;
+            if kept > 0 {
+                // Whoever does not wait for the end has heard enough.
+                let _ = to_pieces.send(piece[..kept].to_vec());
+            }
+        }
+    });
+    pieces
 }
 
 #[cfg(test)]
