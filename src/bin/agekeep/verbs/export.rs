@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
 use agekeep::id::MemoryId;
-use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::export::{ExportScope, ExportedVersion, Head};
 use agekeep::store::{Export, Store};
 use clap::Args;
+use serde::Serialize;
 use serde_json::json;
 
 use self::writer::{Added, ExportTarget, ExportWriter};
@@ -150,8 +150,9 @@ struct ExportReport {
 }
 
 /// Versions of one memory that do not open for one reason.
+#[derive(Serialize)]
 struct UnreadableGroup {
-    id: MemoryId,
+    memory: MemoryId,
     path: Option<String>,
     versions: u64,
     erased: bool,
@@ -181,9 +182,9 @@ impl ExportReport {
             (_, Err(error)) => {
                 let why = error.to_string();
                 match self.closed.last_mut() {
-                    Some(last) if last.id == taken.id && last.why == why => last.versions += 1,
+                    Some(last) if last.memory == taken.id && last.why == why => last.versions += 1,
                     _ => self.closed.push(UnreadableGroup {
-                        id: taken.id,
+                        memory: taken.id,
                         path: path(taken),
                         versions: 1,
                         erased: taken.is_erased(),
@@ -218,7 +219,7 @@ impl ExportReport {
             format!("{path}  left out, because git uses that name itself; --jsonl includes it")
         });
         let closed = self.closed.iter().map(|closed| {
-            let id = || format!("(memory {})", closed.id);
+            let id = || format!("(memory {})", closed.memory);
             let path = closed.path.as_deref().map_or_else(id, render::quoted);
             let versions = output::counted(closed.versions, "version");
             format!("{path}  {versions} not exported: {}", closed.why)
@@ -237,15 +238,6 @@ impl ExportReport {
     }
 
     fn to_json(&self, head: &Head) -> serde_json::Value {
-        let closed = self.closed.iter().map(|closed| {
-            json!({
-                "memory": closed.id,
-                "path": closed.path,
-                "versions": closed.versions,
-                "erased": closed.erased,
-                "why": closed.why,
-            })
-        });
         json!({
             "schema": "agekeep.exported/1",
             "to": self.place,
@@ -257,7 +249,7 @@ impl ExportReport {
             "written": self.written,
             "bytes": self.bytes,
             "left_out": self.of_git,
-            "closed": closed.collect::<Vec<_>>(),
+            "closed": self.closed,
         })
     }
 
@@ -273,9 +265,6 @@ impl ExportReport {
 }
 
 fn path(taken: &ExportedVersion) -> Option<String> {
-    taken
-        .path
-        .as_ref()
-        .map(MemoryPath::as_str)
-        .map(str::to_owned)
+    let path = taken.path.as_ref();
+    path.map(|path| path.as_str().to_owned())
 }

@@ -3,10 +3,11 @@
 mod lines;
 mod source;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use agekeep::Text;
-use agekeep::error::{Error, Result};
+use agekeep::Digest;
+use agekeep::error::Result;
 use agekeep::event::{Context, Redaction};
 use agekeep::memory_tool::command::Command;
 use agekeep::store::answer::Refusal;
@@ -14,7 +15,7 @@ use agekeep::store::{Store, TextComparison};
 use clap::Args;
 use serde_json::json;
 
-use self::source::{From, ImportItem, ImportSource, ItemContent};
+use self::source::{Body, From, ImportSource};
 use crate::args::{Global, memory_path};
 use crate::output::{self, Bar};
 use crate::platform::folder::UserFolder;
@@ -63,10 +64,20 @@ pub(crate) fn run(global: &Global, args: &Import) -> Result<u8> {
     let mut report = ImportReport::new(global.json, args.dry_run);
     let mut bar = Bar::start("files");
     let mut stopped = None;
-    for (done, item) in items.iter().enumerate() {
-        bar.show(done as u64, Some(items.len() as u64));
-        let added = run.bring(&mut source, item, &report);
-        let added = added.and_then(|outcome| report.add(&run.store, item, &outcome));
+    let total = items.len() as u64;
+    for (done, item) in items.into_iter().enumerate() {
+        bar.show(done as u64, Some(total));
+        let path = item.path.as_deref();
+        let outcome = match item.what {
+            Ok(body) => run.bring(
+                &mut source,
+                &body,
+                path.expect("a text has a path"),
+                &report,
+            ),
+            Err(outcome) => Ok(outcome),
+        };
+        let added = outcome.and_then(|outcome| report.add(&run.store, &item.name, path, &outcome));
         if let Err(error) = added {
             stopped = Some(error);
             break;
@@ -93,186 +104,142 @@ struct Importing {
     room: u64,
 }
 
-/// The answer to a command, given or previewed.
-struct Answered {
-    refusal: Option<(Refusal, String)>,
-    written: ImportedText,
-}
+/// What was written, or why nothing was.
+type WriteResult = Result<ImportedText, (Refusal, String)>;
 
 impl Importing {
-    /// Imports one item.
+    /// Imports one text, or finds that it is there already.
     fn bring(
         &mut self,
         source: &mut ImportSource,
-        item: &ImportItem,
+        body: &Body,
+        path: &str,
         so_far: &ImportReport,
     ) -> Result<ImportOutcome> {
-        let body = match &item.what {
-            ItemContent::Text(body) => body,
-            ItemContent::LeftOut(what) => return Ok(ImportOutcome::LeftOut(what)),
-            ItemContent::Older => return Ok(ImportOutcome::Older),
-            ItemContent::Refused(why) => return Ok(ImportOutcome::Refused(why.clone())),
-        };
         let text = match source.text(body, self.store.limits())? {
             Ok(text) => text,
             Err(why) => return Ok(ImportOutcome::Refused(why)),
         };
-        let path = item.path.as_deref().expect("a text has a path");
-        if self.dry_run && so_far.counts.imported >= self.room {
-            let held = self.store.limits().memories;
-            if let TextComparison::Free = self.store.compare_with_stored(path, &text)? {
-                return Ok(ImportOutcome::Refused(format!(
-                    "the store holds at most {held} memories"
-                )));
+        let mut found = self.store.compare_with_stored(path, &text)?;
+        if let TextComparison::Free = found {
+            if self.dry_run && so_far.count("imported") >= self.room {
+                let held = self.store.limits().memories;
+                let why = format!("the store holds at most {held} memories");
+                return Ok(ImportOutcome::Refused(why));
+            }
+            let create = Command::Create {
+                path: path.to_owned(),
+                file_text: text.clone(),
+            };
+            match self.give(&create, text.len(), None)? {
+                Ok(written) => return Ok(ImportOutcome::Imported(written)),
+                // Somebody else made it a moment ago, or a directory is there.
+                Err((Refusal::Exists, why)) => {
+                    found = self.store.compare_with_stored(path, &text)?;
+                    if let TextComparison::Free = found {
+                        return Ok(ImportOutcome::Refused(why));
+                    }
+                }
+                Err((_, why)) => return Ok(ImportOutcome::Refused(why)),
             }
         }
-        self.settle(path, &text)
-    }
-
-    /// Writes a text to its path, or finds that it is there already.
-    fn settle(&mut self, path: &str, text: &Text) -> Result<ImportOutcome> {
-        let found = self.store.compare_with_stored(path, text)?;
-        if let TextComparison::Free = found {
-            let answered = self.give(&create(path, text), None)?;
-            return Ok(match answered.refusal {
-                None => ImportOutcome::Imported(answered.written),
-                // Somebody else made it a moment ago, or a directory is there.
-                Some((Refusal::Exists, why)) => match self.store.compare_with_stored(path, text)? {
-                    TextComparison::Free => ImportOutcome::Refused(why),
-                    found => self.found(&found, path, text)?,
-                },
-                Some((_, why)) => ImportOutcome::Refused(why),
-            });
-        }
-        self.found(&found, path, text)
-    }
-
-    /// Handles a text whose path already has a file.
-    fn found(&mut self, found: &TextComparison, path: &str, text: &Text) -> Result<ImportOutcome> {
-        match found {
-            TextComparison::Same => Ok(ImportOutcome::Same),
+        Ok(match found {
+            TextComparison::Same => ImportOutcome::Same,
             TextComparison::Other(base) if self.overwrite => {
+                let bytes = text.len();
                 let write = Command::Write {
                     path: path.to_owned(),
-                    content: text.clone(),
+                    content: text,
                 };
                 // The write must not replace what somebody else wrote since the comparison.
-                let answered = self.give(&write, Some(*base))?;
-                Ok(match answered.refusal {
-                    None => ImportOutcome::Overwritten(answered.written),
-                    Some((_, why)) => ImportOutcome::Refused(why),
-                })
+                match self.give(&write, bytes, Some(base))? {
+                    Ok(written) => ImportOutcome::Overwritten(written),
+                    Err((_, why)) => ImportOutcome::Refused(why),
+                }
             }
-            TextComparison::Unreadable(error) => Ok(ImportOutcome::Refused(closed(error))),
-            _ => Ok(ImportOutcome::Other),
-        }
+            TextComparison::Unreadable(error) => ImportOutcome::Refused(format!(
+                "the memory that is there cannot be decrypted: {error}"
+            )),
+            _ => ImportOutcome::Other,
+        })
     }
 
     /// Executes a command, or in a dry run only previews its answer.
-    fn give(&mut self, command: &Command, base: Option<agekeep::Digest>) -> Result<Answered> {
+    fn give(
+        &mut self,
+        command: &Command,
+        bytes: usize,
+        base: Option<Digest>,
+    ) -> Result<WriteResult> {
         self.context.base_sha256 = base;
-        let bytes = match command {
-            Command::Create {
-                file_text: text, ..
-            }
-            | Command::Write { content: text, .. } => text.len(),
-            _ => 0,
-        };
         let (refusal, content, redactions, event) = if self.dry_run {
             let preview = self.store.preview(command, &self.context)?;
             (preview.refusal, preview.content, preview.redactions, None)
         } else {
             let answer = self.store.execute(command, &self.context)?;
-            let event = Some(answer.meta.event);
-            (
-                answer.refusal,
-                answer.content,
-                answer.meta.redactions,
-                event,
-            )
+            let meta = answer.meta;
+            let event = Some(meta.event);
+            (answer.refusal, answer.content, meta.redactions, event)
         };
-        let why = |refusal| {
+        if let Some(refusal) = refusal {
             let said = content.as_str();
-            (
-                refusal,
-                said.strip_prefix("Error: ").unwrap_or(said).to_owned(),
-            )
-        };
-        Ok(Answered {
-            refusal: refusal.map(why),
-            written: ImportedText {
-                bytes,
-                event,
-                redactions: redactions.into_iter().filter(is_in_text).collect(),
-            },
-        })
+            let why = said.strip_prefix("Error: ").unwrap_or(said);
+            return Ok(Err((refusal, why.to_owned())));
+        }
+        // A secret in what is said about who imports it and why has no line.
+        let in_text = redactions.into_iter().filter(|found| found.line.is_some());
+        Ok(Ok(ImportedText {
+            bytes,
+            event,
+            redactions: in_text.collect(),
+        }))
     }
-}
-
-fn create(path: &str, text: &Text) -> Command {
-    Command::Create {
-        path: path.to_owned(),
-        file_text: text.clone(),
-    }
-}
-
-/// Tells whether a secret was in the text, and not in what is said about who imports it and why.
-fn is_in_text(redaction: &Redaction) -> bool {
-    redaction.line.is_some()
-}
-
-fn closed(error: &Error) -> String {
-    format!("the memory that is there cannot be decrypted: {error}")
 }
 
 // The outcomes of an import, in words and as JSON.
 
-/// The exit code if something was refused: not everything was imported.
-const REFUSED: u8 = 1;
-/// The exit code if something is there already with another text.
-const OTHERS: u8 = 5;
-
 /// The outcome of one item.
-enum ImportOutcome {
+pub(super) enum ImportOutcome {
     Imported(ImportedText),
     Overwritten(ImportedText),
     /// The same text is there already.
     Same,
     /// Another text is there, and was left as it is.
     Other,
+    /// It is no memory: the text says whose or what it is.
     LeftOut(&'static str),
-    /// It is an older version of a memory.
+    /// It is an older version of a memory, or a version of one that was gone.
     Older,
     Refused(String),
 }
 
 /// A text that was written, or would be.
-struct ImportedText {
+pub(super) struct ImportedText {
     bytes: usize,
     event: Option<u64>,
     redactions: Vec<Redaction>,
 }
+
+/// The counts of a report, as JSON names them: the outcomes, the secrets that were stripped, and the
+/// bytes that were imported.
+const COUNTED: [&str; 9] = [
+    "imported",
+    "overwritten",
+    "same",
+    "other",
+    "left_out",
+    "older",
+    "refused",
+    "stripped",
+    "bytes",
+];
 
 /// The report of an import.
 struct ImportReport {
     json: bool,
     dry_run: bool,
     lines: Vec<String>,
-    counts: Counts,
-}
-
-/// The number of items by outcome, of stripped secrets and of bytes.
-#[derive(Default, Clone, Copy)]
-struct Counts {
-    imported: u64,
-    overwritten: u64,
-    same: u64,
-    other: u64,
-    left_out: u64,
-    older: u64,
-    refused: u64,
-    stripped: u64,
-    bytes: u64,
+    counts: BTreeMap<&'static str, u64>,
 }
 
 impl ImportReport {
@@ -281,20 +248,36 @@ impl ImportReport {
             json,
             dry_run,
             lines: Vec::new(),
-            counts: Counts::default(),
+            counts: BTreeMap::new(),
         }
     }
 
-    /// Adds the outcome of one item.
-    fn add(&mut self, store: &Store, item: &ImportItem, outcome: &ImportOutcome) -> Result<()> {
-        self.counts.add(outcome);
+    fn count(&self, what: &str) -> u64 {
+        self.counts.get(what).copied().unwrap_or_default()
+    }
+
+    /// Adds the outcome of one item, from its name in the source and the path that it was to get.
+    fn add(
+        &mut self,
+        store: &Store,
+        name: &str,
+        path: Option<&str>,
+        outcome: &ImportOutcome,
+    ) -> Result<()> {
+        *self.counts.entry(outcome.word()).or_default() += 1;
+        if let Some(written) = outcome.written() {
+            *self.counts.entry("stripped").or_default() += written.redactions.len() as u64;
+        }
+        if let ImportOutcome::Imported(written) = outcome {
+            *self.counts.entry("bytes").or_default() += written.bytes as u64;
+        }
         if self.json {
-            return self.object(store, item, outcome);
+            return self.object(store, name, path, outcome);
         }
         if let Some(said) = self.said(store, outcome)? {
             // The path it was imported to, or else its name in the source.
-            let path = item.path.as_ref().filter(|_| !is_of_source(outcome));
-            let name = shown(store, path.unwrap_or(&item.name))?;
+            let is_of_source = outcome.why().is_some();
+            let name = store.without_secrets(path.filter(|_| !is_of_source).unwrap_or(name))?;
             self.lines
                 .push(format!("{}  {said}", render::quoted(&name)));
         }
@@ -323,38 +306,31 @@ impl ImportReport {
                 Some("exists with a different text, and was left unchanged".into())
             }
             ImportOutcome::LeftOut(what) => Some(format!("left out: {what}")),
-            ImportOutcome::Refused(why) => Some(format!("refused: {}", shown(store, why)?)),
+            ImportOutcome::Refused(why) => {
+                Some(format!("refused: {}", store.without_secrets(why)?))
+            }
         })
     }
 
-    fn object(&self, store: &Store, item: &ImportItem, outcome: &ImportOutcome) -> Result<()> {
+    fn object(
+        &self,
+        store: &Store,
+        name: &str,
+        path: Option<&str>,
+        outcome: &ImportOutcome,
+    ) -> Result<()> {
         if matches!(outcome, ImportOutcome::Older) {
             return Ok(());
         }
-        let written = match outcome {
-            ImportOutcome::Imported(written) | ImportOutcome::Overwritten(written) => Some(written),
-            _ => None,
-        };
-        let path = item.path.as_deref();
+        let shown = |text: &str| store.without_secrets(text);
+        let written = outcome.written();
         let object = json!({
             "schema": "agekeep.import_file/1",
-            "name": shown(store, &item.name)?,
-            "path": path.map(|path| shown(store, path)).transpose()?,
+            "name": shown(name)?,
+            "path": path.map(shown).transpose()?,
             "dry_run": self.dry_run,
-            "outcome": match outcome {
-                ImportOutcome::Imported(_) => "imported",
-                ImportOutcome::Overwritten(_) => "overwritten",
-                ImportOutcome::Same => "same",
-                ImportOutcome::Other => "other",
-                ImportOutcome::LeftOut(_) => "left_out",
-                ImportOutcome::Older => "older",
-                ImportOutcome::Refused(_) => "refused",
-            },
-            "why": match outcome {
-                ImportOutcome::LeftOut(what) => Some((*what).to_owned()),
-                ImportOutcome::Refused(why) => Some(shown(store, why)?),
-                _ => None,
-            },
+            "outcome": outcome.word(),
+            "why": outcome.why().map(shown).transpose()?,
             "bytes": written.map(|written| written.bytes),
             "event": written.and_then(|written| written.event),
             "redactions": written.map(|written| &written.redactions),
@@ -364,23 +340,16 @@ impl ImportReport {
 
     /// Prints the report; `stopped` says that the import ended before it came to everything.
     fn show(&self, kind: &str, stopped: bool) -> Result<()> {
-        let counts = &self.counts;
         if self.json {
-            let object = json!({
+            let mut object = json!({
                 "schema": "agekeep.import/1",
                 "from": kind,
                 "dry_run": self.dry_run,
                 "stopped": stopped,
-                "imported": counts.imported,
-                "overwritten": counts.overwritten,
-                "same": counts.same,
-                "other": counts.other,
-                "left_out": counts.left_out,
-                "older": counts.older,
-                "refused": counts.refused,
-                "stripped": counts.stripped,
-                "bytes": counts.bytes,
             });
+            for what in COUNTED {
+                object[what] = self.count(what).into();
+            }
             return output::json(&object).map(drop);
         }
         for line in &self.lines {
@@ -390,86 +359,79 @@ impl ImportReport {
     }
 
     fn summary(&self, stopped: bool) -> String {
-        let counts = &self.counts;
         let did = if self.dry_run {
             "Would import"
         } else {
             "Imported"
         };
-        let memories = output::counted(counts.imported, "memory");
-        let bytes = output::counted(counts.bytes, "byte");
-        let mut parts = vec![format!("{did} {memories} ({bytes})")];
-        let stripped = output::counted(counts.stripped, "secret value");
-        let older = output::counted(counts.older, "older version");
-        for (count, what) in [
-            (
-                counts.overwritten,
-                format!("{} overwritten", counts.overwritten),
-            ),
-            (counts.same, format!("{} there already", counts.same)),
-            (
-                counts.other,
-                format!("{} with a different text", counts.other),
-            ),
-            (counts.refused, format!("{} refused", counts.refused)),
-            (counts.left_out, format!("{} left out", counts.left_out)),
-            (counts.older, format!("{older} not taken")),
-            (counts.stripped, format!("{stripped} stripped")),
+        let memories = output::counted(self.count("imported"), "memory");
+        let bytes = output::counted(self.count("bytes"), "byte");
+        let mut text = format!("{did} {memories} ({bytes})");
+        for (what, said) in [
+            ("overwritten", "overwritten"),
+            ("same", "there already"),
+            ("other", "with a different text"),
+            ("refused", "refused"),
+            ("left_out", "left out"),
+            ("older", "not taken"),
+            ("stripped", "stripped"),
         ] {
-            if count > 0 {
-                parts.push(what);
-            }
+            let counted = match (self.count(what), what) {
+                (0, _) => continue,
+                (count, "older") => output::counted(count, "older version"),
+                (count, "stripped") => output::counted(count, "secret value"),
+                (count, _) => count.to_string(),
+            };
+            text.extend([", ", &counted, " ", said]);
         }
-        let mut text = parts.join(", ");
         if stopped {
             text.push_str("; then it stopped: run the same command again to continue");
-        } else if counts.other > 0 {
+        } else if self.count("other") > 0 {
             text.push_str("; --overwrite replaces memories that have a different text");
         }
         text
     }
 
+    /// Returns 1 if something was refused, so that not everything was imported, and 5 if something
+    /// is there already with another text.
     fn exit_code(&self) -> u8 {
-        match (self.counts.refused, self.counts.other) {
+        match (self.count("refused"), self.count("other")) {
             (0, 0) => 0,
-            (0, _) => OTHERS,
-            _ => REFUSED,
+            (0, _) => 5,
+            _ => 1,
         }
     }
 }
 
-impl Counts {
-    fn add(&mut self, outcome: &ImportOutcome) {
-        let count = match outcome {
-            ImportOutcome::Imported(_) => &mut self.imported,
-            ImportOutcome::Overwritten(_) => &mut self.overwritten,
-            ImportOutcome::Same => &mut self.same,
-            ImportOutcome::Other => &mut self.other,
-            ImportOutcome::LeftOut(_) => &mut self.left_out,
-            ImportOutcome::Older => &mut self.older,
-            ImportOutcome::Refused(_) => &mut self.refused,
-        };
-        *count += 1;
-        if let ImportOutcome::Imported(written) = outcome {
-            self.bytes += written.bytes as u64;
-        }
-        if let ImportOutcome::Imported(written) | ImportOutcome::Overwritten(written) = outcome {
-            self.stripped += written.redactions.len() as u64;
+impl ImportOutcome {
+    /// Returns its name in JSON.
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Imported(_) => "imported",
+            Self::Overwritten(_) => "overwritten",
+            Self::Same => "same",
+            Self::Other => "other",
+            Self::LeftOut(_) => "left_out",
+            Self::Older => "older",
+            Self::Refused(_) => "refused",
         }
     }
-}
 
-/// Tells whether an outcome is about the source, and not about a memory.
-fn is_of_source(outcome: &ImportOutcome) -> bool {
-    matches!(
-        outcome,
-        ImportOutcome::Refused(_) | ImportOutcome::LeftOut(_)
-    )
-}
+    fn written(&self) -> Option<&ImportedText> {
+        match self {
+            Self::Imported(written) | Self::Overwritten(written) => Some(written),
+            _ => None,
+        }
+    }
 
-/// Redacts the secrets in a text that came with the source.
-fn shown(store: &Store, text: &str) -> Result<String> {
-    store.without_secrets(text)
+    /// Returns what is said of an item that is no memory here, because of what it is in the source.
+    fn why(&self) -> Option<&str> {
+        match self {
+            Self::LeftOut(why) => Some(why),
+            Self::Refused(why) => Some(why),
+            _ => None,
+        }
+    }
 }
 
 /// Lists the kinds of secrets and their lines: `password in line 3; github-pat in lines 5,9-11`

@@ -15,7 +15,7 @@ use agekeep::store::export::{ExportScope, ExportedVersion, Head};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::platform::folder::{self, EntryKind, OpenedPath, UserFolder};
+use crate::platform::folder::{self, EntryKind, UserFolder};
 use crate::verbs::import;
 use crate::{output, render};
 
@@ -419,16 +419,13 @@ fn say_left_over(parent: &UserFolder, path: &Path) {
         if !name.as_encoded_bytes().starts_with(ASIDE.as_bytes()) {
             continue;
         }
-        let opened = match parent.kind(&name) {
-            Ok(EntryKind::Folder) => parent.folder(&name).map(OpenedPath::Folder),
-            Ok(EntryKind::File) => parent.file(&name).map(|(file, _)| OpenedPath::File(file)),
-            _ => continue,
-        };
         // A process that still writes to it has a lock on it.
-        let is_over = match opened {
-            Ok(OpenedPath::Folder(folder)) => folder.try_lock(),
-            Ok(OpenedPath::File(file)) => folder::try_lock(&file),
-            Err(_) => false,
+        let is_over = match parent.kind(&name) {
+            Ok(EntryKind::Folder) => parent.folder(&name).is_ok_and(|folder| folder.try_lock()),
+            Ok(EntryKind::File) => parent
+                .file(&name)
+                .is_ok_and(|(file, _)| folder::try_lock(&file)),
+            _ => false,
         };
         if is_over {
             output::warn(&format!(

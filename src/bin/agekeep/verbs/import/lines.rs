@@ -14,7 +14,8 @@ use serde::de::IgnoredAny;
 use zeroize::Zeroizing;
 
 use crate::input::{Line, next_line};
-use crate::verbs::import::source::{Body, ImportItem, ItemContent};
+use crate::verbs::import::ImportOutcome;
+use crate::verbs::import::source::{Body, ImportItem};
 
 /// The schema that the first line of an export names.
 pub(crate) const SCHEMA: &str = "agekeep.export/1";
@@ -159,7 +160,7 @@ fn item(line: &[u8], number: u64, at: u64, to: &str) -> ImportItem {
         return ImportItem {
             name,
             path: None,
-            what: ItemContent::Older,
+            what: Err(ImportOutcome::Older),
         };
     }
     let (Some(path), Some(IgnoredAny)) = (listed.path, listed.text) else {
@@ -175,7 +176,7 @@ fn item(line: &[u8], number: u64, at: u64, to: &str) -> ImportItem {
     ImportItem {
         name,
         path: Some(format!("{to}{below}")),
-        what: ItemContent::Text(Body::Line { at, path }),
+        what: Ok(Body::Line { at, path }),
     }
 }
 
@@ -183,6 +184,6 @@ fn refused(number: u64, why: String) -> ImportItem {
     ImportItem {
         name: format!("line {number}"),
         path: None,
-        what: ItemContent::Refused(why),
+        what: Err(ImportOutcome::Refused(why)),
     }
 }

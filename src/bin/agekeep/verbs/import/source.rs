@@ -13,6 +13,7 @@ use agekeep::store::Store;
 use zeroize::Zeroizing;
 
 use crate::platform::folder::{self, EntryKind, Itself, OpenedPath, UserFolder};
+use crate::verbs::import::ImportOutcome;
 use crate::verbs::import::lines::Lines;
 
 /// The kind of a source.
@@ -45,18 +46,8 @@ pub(super) struct ImportItem {
     pub(super) name: String,
     /// The path it is to get.
     pub(super) path: Option<String>,
-    pub(super) what: ItemContent,
-}
-
-/// The kind of an item.
-pub(super) enum ItemContent {
-    Text(Body),
-    /// No memory: the text says whose or what it is.
-    LeftOut(&'static str),
-    /// An older version of a memory, or a version of one that was gone.
-    Older,
-    /// Something that is not taken: the text says why.
-    Refused(String),
+    /// The text of a memory, or what becomes of it without one.
+    pub(super) what: Result<Body, ImportOutcome>,
 }
 
 /// The place of a text in the source.
@@ -133,8 +124,7 @@ impl ImportSource {
                     return Err(invalid("it is the store itself"));
                 }
                 let depth_max = SEGMENTS - to.as_str().split('/').skip(1).count();
-                let found = walk(root, itself, depth_max);
-                found.into_iter().map(|one| item(one, to)).collect()
+                walk(root, itself, to.as_str(), depth_max)
             }
             SourceBody::Lines(lines) => lines.items(to.as_str())?,
         };
@@ -232,35 +222,12 @@ fn inner(folder: UserFolder, from: From) -> Result<UserFolder> {
     }
 }
 
-fn item(found: SourceFile, to: &MemoryPath) -> ImportItem {
-    let names = found.names.iter().map(|name| name.to_str());
-    let texts: Option<Vec<&str>> = names.collect();
-    let path = texts.map(|names| format!("{}/{}", to.as_str(), names.join("/")));
-    let shown: Vec<_> = found.names.iter().map(|n| n.to_string_lossy()).collect();
-    ImportItem {
-        name: if shown.is_empty() {
-            ".".into()
-        } else {
-            shown.join("/")
-        },
-        what: match (found.what, &path) {
-            (SourceFileKind::LeftOut(what), _) => ItemContent::LeftOut(what),
-            (SourceFileKind::Refused(why), _) => ItemContent::Refused(why),
-            (SourceFileKind::File, None) => ItemContent::Refused("its name is not UTF-8".into()),
-            (SourceFileKind::File, Some(_)) => ItemContent::Text(Body::File(found.names)),
-        },
-        path,
-    }
-}
-
 /// Refuses items that would share a path, or be above another: none of them has more right to it.
 fn refuse_clashes(store: &Store, items: &mut [ImportItem]) {
     let mut at: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
-        let ItemContent::Text(_) = &item.what else {
-            continue;
-        };
-        let path = item.path.as_deref().map(|path| store.parse_path(path));
+        let path = item.path.as_deref().filter(|_| item.what.is_ok());
+        let path = path.map(|path| store.parse_path(path));
         if let Some(Ok(path)) = path {
             at.entry(path.as_str().to_owned()).or_default().push(index);
         }
@@ -282,33 +249,19 @@ fn refuse_clashes(store: &Store, items: &mut [ImportItem]) {
         }
     }
     for (index, why) in why {
-        items[index].what = ItemContent::Refused(why);
+        items[index].what = Err(ImportOutcome::Refused(why));
     }
 }
 
 // The files below a folder: their listing, in an order that never changes, and their texts.
 
-/// An entry somewhere below a folder.
-pub(super) struct SourceFile {
-    /// The names on the way to it, with its own.
-    pub(super) names: Vec<OsString>,
-    pub(super) what: SourceFileKind,
-}
-
-/// The kind of an entry.
-pub(super) enum SourceFileKind {
-    File,
-    /// No memory: the text says whose or what it is.
-    LeftOut(&'static str),
-    /// Something that is not taken: the text says why.
-    Refused(String),
-}
-
-/// Lists everything below a folder but folders, in the byte order of names. A folder that is more
-/// than `depth_max` names down is refused as a whole; so are links, and all that is no file.
-pub(super) fn walk(root: &UserFolder, store: Option<Itself>, depth_max: usize) -> Vec<SourceFile> {
+/// Lists everything below a folder but folders, in the byte order of names, each with its path below
+/// `to`. A folder that is more than `depth_max` names down is refused as a whole; so are links, and
+/// all that is no file.
+fn walk(root: &UserFolder, store: Option<Itself>, to: &str, depth_max: usize) -> Vec<ImportItem> {
     let mut walk = Walk {
         store,
+        to,
         depth_max,
         found: Vec::new(),
     };
@@ -316,18 +269,19 @@ pub(super) fn walk(root: &UserFolder, store: Option<Itself>, depth_max: usize) -
     walk.found
 }
 
-struct Walk {
+struct Walk<'a> {
     /// The store's own folder, which is no memory.
     store: Option<Itself>,
+    to: &'a str,
     depth_max: usize,
-    found: Vec<SourceFile>,
+    found: Vec<ImportItem>,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn below(&mut self, folder: &UserFolder, names: &mut Vec<OsString>) {
         let listed = match folder.names() {
             Ok(listed) => listed,
-            Err(error) => return self.add(names, SourceFileKind::Refused(unreadable(&error))),
+            Err(error) => return self.refuse(names, unreadable(&error)),
         };
         for name in listed {
             names.push(name);
@@ -340,38 +294,49 @@ impl Walk {
         let name = names.last().expect("a name was just added").clone();
         let kind = match folder.kind(&name) {
             Ok(kind) => kind,
-            Err(error) => return self.add(names, SourceFileKind::Refused(unreadable(&error))),
+            Err(error) => return self.refuse(names, unreadable(&error)),
         };
         if let Some(what) = no_memory(&name, kind) {
-            return self.add(names, SourceFileKind::LeftOut(what));
+            return self.add(names, Err(ImportOutcome::LeftOut(what)));
         }
         match kind {
-            EntryKind::File => self.add(names, SourceFileKind::File),
+            EntryKind::File => self.add(names, Ok(Body::File(names.clone()))),
             EntryKind::Folder => self.folder(folder, names, &name),
-            EntryKind::Link => self.add(names, SourceFileKind::Refused(LINK.into())),
-            EntryKind::Other(what) => self.add(names, SourceFileKind::Refused(what.into())),
+            EntryKind::Link => self.refuse(names, LINK),
+            EntryKind::Other(what) => self.refuse(names, what),
         }
     }
 
     fn folder(&mut self, folder: &UserFolder, names: &mut Vec<OsString>, name: &OsStr) {
         let below = match folder.folder(name) {
             Ok(below) => below,
-            Err(error) => return self.add(names, SourceFileKind::Refused(opened(&error))),
+            Err(error) => return self.refuse(names, opened(&error)),
         };
         if self.store.is_some() && below.itself().ok() == self.store {
-            return self.add(names, SourceFileKind::LeftOut("the store itself"));
+            return self.add(names, Err(ImportOutcome::LeftOut("the store itself")));
         }
         if names.len() >= self.depth_max {
             let why = "a folder deeper down than a path may go";
-            return self.add(names, SourceFileKind::Refused(why.into()));
+            return self.refuse(names, why);
         }
         self.below(&below, names);
     }
 
-    fn add(&mut self, names: &[OsString], what: SourceFileKind) {
-        self.found.push(SourceFile {
-            names: names.to_vec(),
-            what,
+    fn refuse(&mut self, names: &[OsString], why: impl Into<String>) {
+        self.add(names, Err(ImportOutcome::Refused(why.into())));
+    }
+
+    fn add(&mut self, names: &[OsString], what: Result<Body, ImportOutcome>) {
+        let whole = names.join(OsStr::new("/"));
+        let path = whole.to_str().map(|below| format!("{}/{below}", self.to));
+        let nameless = || ImportOutcome::Refused("its name is not UTF-8".into());
+        self.found.push(ImportItem {
+            name: match whole.to_string_lossy() {
+                name if name.is_empty() => ".".into(),
+                name => name.into(),
+            },
+            what: what.and_then(|body| path.as_ref().map(|_| body).ok_or_else(nameless)),
+            path,
         });
     }
 }
@@ -406,11 +371,7 @@ fn is_half_written(name: &str) -> bool {
 
 /// Reads the text of a file, or says why it is not taken. Opens every name on the way anew, so that
 /// a link that was swapped in since the listing is not followed.
-pub(super) fn read(
-    root: &UserFolder,
-    names: &[OsString],
-    bytes_max: usize,
-) -> Result<Text, String> {
+fn read(root: &UserFolder, names: &[OsString], bytes_max: usize) -> Result<Text, String> {
     let (name, above) = names.split_last().expect("a file has a name");
     let mut folder: Option<UserFolder> = None;
     for name in above {
@@ -482,15 +443,17 @@ mod tests {
         for folder in [&root.join("a"), &outside] {
             fs::write(folder.join("b/c.md"), "text\n").expect("written");
         }
-        let found = walk(&UserFolder::open(&root).expect("a folder"), None, 9);
-        assert_eq!(found.len(), 1);
-        let again = || {
-            read(
-                &UserFolder::open(&root).expect("a folder"),
-                &found[0].names,
-                MAX,
-            )
+        let found = walk(&UserFolder::open(&root).expect("a folder"), None, "/m", 9);
+        let [
+            ImportItem {
+                what: Ok(Body::File(listed)),
+                ..
+            },
+        ] = &found[..]
+        else {
+            panic!("one file");
         };
+        let again = || read(&UserFolder::open(&root).expect("a folder"), listed, MAX);
         assert_eq!(again().expect("read").as_str(), "text\n");
         let swap = |path: &str, to: &Path| {
             let path = root.join(path);
