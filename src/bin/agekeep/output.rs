@@ -11,7 +11,7 @@ use agekeep::redact::Redactor;
 use agekeep::store::history::RecordStatus;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::{Global, USAGE};
 use crate::{environment, platform};
@@ -62,6 +62,14 @@ pub(super) fn json(value: &impl Serialize) -> Result<bool> {
     let text = serde_json::to_string(value).expect("answers have a JSON form");
     let text = for_stdout(&text);
     write(|out| writeln!(out, "{text}"))
+}
+
+/// Prints an answer: the object for a program, and the text for people.
+pub(super) fn answer(global: &Global, object: &Value, said: &str) -> Result<()> {
+    if global.json {
+        return json(object).map(drop);
+    }
+    line(said)
 }
 
 /// Makes standard output private before a secret key goes to it. The shell creates its file by the

@@ -127,11 +127,8 @@ fn print(
     targets: &[EraseTarget],
     done: Option<&Erasure>,
 ) -> Result<()> {
-    if global.json {
-        output::json(&all_to_json(targets, args.history, done))?;
-        return Ok(());
-    }
-    output::line(&lines(targets, done).join("\n"))
+    let object = all_to_json(targets, args.history, done);
+    output::answer(global, &object, &lines(targets, done).join("\n"))
 }
 
 /// Renders what was erased, or would be, as an object.

@@ -228,11 +228,8 @@ fn list(global: &Global, members: &[Member]) -> Result<()> {
 }
 
 fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()> {
-    if global.json {
-        output::json(&json!({"schema": schema, "meta": done.meta, "left": done.left}))?;
-    } else {
-        output::line(said)?;
-    }
+    let object = json!({"schema": schema, "meta": done.meta, "left": done.left});
+    output::answer(global, &object, said)?;
     if !done.left.is_empty() {
         output::warn(&format!(
             "{} memories cannot be decrypted and keep their keys; `agekeep verify` shows which, \
@@ -292,23 +289,21 @@ fn back_up_keys(global: &Global, file: &Path, for_auditors: bool) -> Result<u8> 
     };
     let (bytes, moment) = global.open_for_reading()?.backup_keys(audience)?;
     target.write_bytes(&bytes)?;
-    if global.json {
-        output::json(&json!({
-            "schema": "agekeep.keys_backup/1",
-            "file": file,
-            "bytes": bytes.len(),
-            "event": moment.event,
-            "commit": moment.commit,
-        }))?;
-    } else {
-        output::line(&format!(
-            "The keys up to event {} are in {}, encrypted to the {whose}. An erasure does not reach \
-             this file: with it, what you erase from now on can still be decrypted. Keep it apart from \
-             copies of the history, and for less than your grace period.",
-            moment.event,
-            file.display(),
-        ))?;
-    }
+    let object = json!({
+        "schema": "agekeep.keys_backup/1",
+        "file": file,
+        "bytes": bytes.len(),
+        "event": moment.event,
+        "commit": moment.commit,
+    });
+    let said = format!(
+        "The keys up to event {} are in {}, encrypted to the {whose}. An erasure does not reach this \
+         file: with it, what you erase from now on can still be decrypted. Keep it apart from copies \
+         of the history, and for less than your grace period.",
+        moment.event,
+        file.display(),
+    );
+    output::answer(global, &object, &said)?;
     Ok(0)
 }
 

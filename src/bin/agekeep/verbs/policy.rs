@@ -13,6 +13,7 @@ use agekeep::policy::expiration::TimeSpan;
 use agekeep::policy::key::{PolicyKey, toml_text};
 use agekeep::policy::{POLICY_BYTES_MAX, Policy};
 use agekeep::redact;
+use agekeep::store::answer::Meta;
 use agekeep::store::revision::parse_time;
 use agekeep::store::{PolicyChange, Store};
 use chrono::{DateTime, Utc};
@@ -137,11 +138,7 @@ fn get(global: &Global, key: Option<&str>) -> Result<()> {
 fn set_all(global: &Global, files: &PolicyFiles) -> Result<()> {
     let policy = files.read()?;
     let meta = global.open()?.set_policy(&policy, &global.context())?;
-    if global.json {
-        let body = json!({"schema": "agekeep.policy_set/1", "meta": meta});
-        return output::json(&body).map(drop);
-    }
-    output::line(&format!("The policy is in place (event {}).", meta.event))
+    say(global, Some(&meta))
 }
 
 fn set_key(global: &Global, key: &str, value: &str) -> Result<()> {
@@ -150,25 +147,23 @@ fn set_key(global: &Global, key: &str, value: &str) -> Result<()> {
     let change = store.change_policy(|policy| policy.with(key, value), &global.context());
     let change = change.map_err(|error| at_key(key, error))?;
     let (before, after) = (change.before.value(key), change.after.value(key));
-    if global.json {
-        let body = json!({
-            "schema": "agekeep.policy_set/1",
-            "key": key.to_string(),
-            "before": before,
-            "after": after,
-            "meta": change.meta,
-        });
-        return output::json(&body).map(drop);
-    }
+    let object = json!({
+        "schema": "agekeep.policy_set/1",
+        "key": key.to_string(),
+        "before": before,
+        "after": after,
+        "meta": change.meta,
+    });
     let after = said(&after);
-    output::line(&match change.meta {
+    let said = match change.meta {
         Some(meta) => format!(
             "{key} was {} and is {after} (event {}).",
             said(&before),
             meta.event
         ),
         None => format!("{key} is {after} already; nothing was recorded."),
-    })
+    };
+    output::answer(global, &object, &said)
 }
 
 /// Writes a value for use within a sentence.
@@ -248,17 +243,14 @@ fn expire_at(global: &Global, args: &ExpireAt) -> Result<()> {
             "the glob {glob} in expiration.keep matches it, so it never expires"
         ));
     }
-    if global.json {
-        let body = json!({
-            "schema": "agekeep.policy_expire_at/1",
-            "memory": id.to_string(),
-            "path": path.as_ref().map(MemoryPath::as_str),
-            "expires_at": at.map(render::rfc3339),
-            "meta": change.meta,
-        });
-        return output::json(&body).map(drop);
-    }
-    output::line(&sentence(&args.memory, at, &change))
+    let object = json!({
+        "schema": "agekeep.policy_expire_at/1",
+        "memory": id.to_string(),
+        "path": path.as_ref().map(MemoryPath::as_str),
+        "expires_at": at.map(render::rfc3339),
+        "meta": change.meta,
+    });
+    output::answer(global, &object, &sentence(&args.memory, at, &change))
 }
 
 /// Parses a time that is still to come, or how long it is until then; `None` for `never`.
@@ -346,7 +338,7 @@ fn edit(global: &Global) -> Result<u8> {
         }
     };
     if after == before {
-        return say(global, None);
+        return say(global, None).map(|()| 0);
     }
     let unless_changed = |now: &Policy| {
         if *now == before {
@@ -357,19 +349,17 @@ fn edit(global: &Global) -> Result<u8> {
     };
     let changed = store.change_policy(unless_changed, &global.context());
     let changed = changed.inspect_err(|_| draft.keep())?;
-    say(global, Some(&changed))
+    say(global, changed.meta.as_ref())?;
+    Ok(0)
 }
 
-fn say(global: &Global, change: Option<&PolicyChange>) -> Result<u8> {
-    let meta = change.and_then(|change| change.meta.as_ref());
-    if global.json {
-        output::json(&json!({"schema": "agekeep.policy_set/1", "meta": meta}))?;
-    } else if let Some(meta) = meta {
-        output::line(&format!("The policy is in place (event {}).", meta.event))?;
-    } else {
-        output::line("The policy has not changed; nothing was recorded.")?;
-    }
-    Ok(0)
+fn say(global: &Global, meta: Option<&Meta>) -> Result<()> {
+    let object = json!({"schema": "agekeep.policy_set/1", "meta": meta});
+    let said = meta.map_or_else(
+        || "The policy has not changed; nothing was recorded.".into(),
+        |meta| format!("The policy is in place (event {}).", meta.event),
+    );
+    output::answer(global, &object, &said)
 }
 
 /// Prints the error and asks whether to edit again; `None` if there is nobody to ask.

@@ -60,26 +60,23 @@ pub(crate) fn audit_kit(global: &Global, args: &AuditKitArgs) -> Result<u8> {
     let made = store.audit_kit(&args.auditor, &args.out, &mut progress);
     bar.finish();
     let checkpoint = made?;
-    if global.json {
-        output::json(&json!({
-            "schema": "agekeep.audit_kit/1",
-            "auditor": args.auditor,
-            "folder": args.out,
-            "store": checkpoint.store,
-            "events": checkpoint.events,
-            "sha256": checkpoint.digest,
-            "commit": checkpoint.commit,
-        }))?;
-    } else {
-        output::line(&format!(
-            "The kit for {} is in {folder}: {} and a signed checkpoint. README.md in it has the \
-             commands for {}, and says what it does not contain: no key to a text is in it.",
-            args.auditor,
-            output::counted(checkpoint.events, "event"),
-            args.auditor,
-            folder = args.out.display(),
-        ))?;
-    }
+    let object = json!({
+        "schema": "agekeep.audit_kit/1",
+        "auditor": args.auditor,
+        "folder": args.out,
+        "store": checkpoint.store,
+        "events": checkpoint.events,
+        "sha256": checkpoint.digest,
+        "commit": checkpoint.commit,
+    });
+    let said = format!(
+        "The kit for {auditor} is in {folder}: {events} and a signed checkpoint. README.md in it has \
+         the commands for {auditor}, and says what it does not contain: no key to a text is in it.",
+        auditor = args.auditor,
+        folder = args.out.display(),
+        events = output::counted(checkpoint.events, "event"),
+    );
+    output::answer(global, &object, &said)?;
     Ok(0)
 }
 
@@ -92,16 +89,13 @@ pub(crate) fn accept_rollback(global: &Global) -> Result<u8> {
     }
     let context = global.context();
     let (store, lost, meta) = Store::accept_rollback(&path, keys, global.clock(), &context)?;
-    if global.json {
-        output::json(&json!({
-            "schema": "agekeep.accept_rollback/1",
-            "store": lost.map(|lost| lost.store),
-            "lost": lost.map(|lost| lost.moment),
-            "meta": meta,
-        }))?;
-    } else {
-        output::line(&accepted(&store, lost, meta.event))?;
-    }
+    let object = json!({
+        "schema": "agekeep.accept_rollback/1",
+        "store": lost.map(|lost| lost.store),
+        "lost": lost.map(|lost| lost.moment),
+        "meta": meta,
+    });
+    output::answer(global, &object, &accepted(&store, lost, meta.event))?;
     Ok(0)
 }
 

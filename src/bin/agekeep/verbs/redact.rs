@@ -55,11 +55,8 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
     let (rev, path) = (rev?, store.parse_path(&path)?);
     if args.dry_run {
         let plan = store.plan_redaction(&path, &rev)?;
-        if global.json {
-            output::json(&plan_to_json(&plan))?;
-        } else {
-            output::line(&(plan_lines(&plan).join("\n") + "\nNothing was changed."))?;
-        }
+        let said = plan_lines(&plan).join("\n") + "\nNothing was changed.";
+        output::answer(global, &plan_to_json(&plan), &said)?;
         return Ok(0);
     }
     if !args.yes {
@@ -72,11 +69,7 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
     let done = store.redact(&path, &rev, &context, &mut progress);
     bar.finish();
     let done = done?;
-    if global.json {
-        output::json(&kept_to_json(&done))?;
-    } else {
-        output::line(&kept_to_text(&done))?;
-    }
+    output::answer(global, &kept_to_json(&done), &kept_to_text(&done))?;
     Ok(0)
 }
 

@@ -278,41 +278,38 @@ fn show_proof(
     for gap in &proof.not_checked {
         output::warn(&format!("not checked: {gap}"));
     }
-    if global.json {
-        output::json(&json!({
-            "schema": "agekeep.report_proof/1",
-            "ok": is_proved,
-            "file": file.display().to_string(),
-            "sha256": signed.file.sha256,
-            "bytes": signed.file.bytes,
-            "store": checkpoint.store,
-            "signer": maker,
-            "event": event,
-            "commit": checkpoint.commit,
-            "time": render::rfc3339(checkpoint.time),
-            "trial": proof.trial,
-            "findings_total": proof.findings_total,
-            "not_checked": proof.not_checked,
-        }))?;
+    let object = json!({
+        "schema": "agekeep.report_proof/1",
+        "ok": is_proved,
+        "file": file.display().to_string(),
+        "sha256": signed.file.sha256,
+        "bytes": signed.file.bytes,
+        "store": checkpoint.store,
+        "signer": maker,
+        "event": event,
+        "commit": checkpoint.commit,
+        "time": render::rfc3339(checkpoint.time),
+        "trial": proof.trial,
+        "findings_total": proof.findings_total,
+        "not_checked": proof.not_checked,
+    });
+    let history = if is_proved {
+        "today's history, unbroken"
     } else {
-        let history = if is_proved {
-            "today's history, unbroken"
-        } else {
-            "today's history, which is not in order: `agekeep verify` says why"
-        };
-        output::line(&format!(
-            "{} is as {} signed it, of the store {}\nevent {event} of {} is in {history}; {} came \
-             after it",
-            file.display(),
-            maker.map_or("nobody".into(), render::quoted),
-            checkpoint.store,
-            render::seconds(checkpoint.time),
-            output::counted(proof.events.saturating_sub(checkpoint.events), "event"),
-        ))?;
-        if proof.trial == Some(true) {
-            output::line(render::TRIAL)?;
-        }
+        "today's history, which is not in order: `agekeep verify` says why"
+    };
+    let mut said = format!(
+        "{} is as {} signed it, of the store {}\nevent {event} of {} is in {history}; {} came after it",
+        file.display(),
+        maker.map_or("nobody".into(), render::quoted),
+        checkpoint.store,
+        render::seconds(checkpoint.time),
+        output::counted(proof.events.saturating_sub(checkpoint.events), "event"),
+    );
+    if proof.trial == Some(true) {
+        said.extend(["\n", render::TRIAL]);
     }
+    output::answer(global, &object, &said)?;
     Ok(match (is_proved, exit_code(proof)) {
         (false, 0) => TAMPERED,
         (_, code) => code,

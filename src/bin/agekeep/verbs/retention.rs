@@ -248,32 +248,22 @@ pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
             let holds = store.holds()?;
             let held = holds.iter().find(|held| held.hold == meta.event);
             let memories = held.map_or(0, |held| held.memories);
-            if global.json {
-                output::json(&json!({
-                    "schema": "agekeep.hold_add/1",
-                    "hold": meta.event,
-                    "memories": memories,
-                    "meta": meta,
-                }))?;
-            } else {
-                let memories = output::counted(memories as u64, "memory");
-                output::line(&format!(
-                    "Hold {} is in force and protects {memories}.",
-                    meta.event
-                ))?;
-            }
+            let object = json!({
+                "schema": "agekeep.hold_add/1",
+                "hold": meta.event,
+                "memories": memories,
+                "meta": meta,
+            });
+            let memories = output::counted(memories as u64, "memory");
+            let said = format!("Hold {} is in force and protects {memories}.", meta.event);
+            output::answer(global, &object, &said)?;
         }
         HoldVerb::List => list(global, &global.open_for_reading()?.holds()?)?,
         HoldVerb::Rm { hold } => {
             let meta = global.open()?.lift_hold(*hold, &global.context())?;
-            if global.json {
-                output::json(&json!({
-                    "schema": "agekeep.hold_rm/1", "hold": hold, "meta": meta,
-                }))?;
-            } else {
-                let event = meta.event;
-                output::line(&format!("Hold {hold} has ended (event {event})."))?;
-            }
+            let object = json!({"schema": "agekeep.hold_rm/1", "hold": hold, "meta": meta});
+            let said = format!("Hold {hold} has ended (event {}).", meta.event);
+            output::answer(global, &object, &said)?;
         }
     }
     Ok(0)

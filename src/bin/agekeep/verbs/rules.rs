@@ -120,12 +120,9 @@ pub(crate) fn fingerprint(global: &Global) -> Result<u8> {
     let value = standard_input()?;
     let store = global.open_for_reading()?;
     let fingerprint = store.fingerprint(value.trim_end_matches(['\r', '\n']))?;
-    if global.json {
-        let schema = "agekeep.redact_fingerprint/1";
-        output::json(&json!({"schema": schema, "fingerprint": fingerprint}))?;
-    } else {
-        output::line(&fingerprint)?;
-    }
+    let schema = "agekeep.redact_fingerprint/1";
+    let object = json!({"schema": schema, "fingerprint": fingerprint});
+    output::answer(global, &object, &fingerprint)?;
     Ok(0)
 }
 

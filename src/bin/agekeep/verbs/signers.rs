@@ -121,37 +121,37 @@ fn run_add(global: &Global, add: &AddSignerArgs) -> Result<()> {
         validity,
         &global.context(),
     )?;
-    if global.json {
-        let signer = to_json(&signer, now);
-        let body = json!({"schema": "agekeep.signers_add/1", "signer": signer, "read_from": file, "meta": meta});
-        return output::json(&body).map(drop);
-    }
-    if let Some(file) = file {
+    if let Some(file) = file.filter(|_| !global.json) {
         output::note(&format!("The key was read from {file}."));
     }
-    output::line(&format!(
+    let object = json!({
+        "schema": "agekeep.signers_add/1",
+        "signer": to_json(&signer, now),
+        "read_from": file,
+        "meta": meta,
+    });
+    let said = format!(
         "{} may write as {} with the key {}, {} (event {}).",
         signer.name,
         signer.role,
         signer.fingerprint,
         window(&signer),
         meta.event
-    ))
+    );
+    output::answer(global, &object, &said)
 }
 
 fn run_role(global: &Global, name: &str, role: SignerRole) -> Result<()> {
     let (signer, meta) = global
         .open()?
         .set_signer_role(name, role, &global.context())?;
-    if global.json {
-        let signer = to_json(&signer, meta.time);
-        let body = json!({"schema": "agekeep.signers_role/1", "signer": signer, "meta": meta});
-        return output::json(&body).map(drop);
-    }
-    output::line(&format!(
+    let signer = to_json(&signer, meta.time);
+    let object = json!({"schema": "agekeep.signers_role/1", "signer": signer, "meta": meta});
+    let said = format!(
         "{name} may write as {role} (event {event}): from the next event on, for every process.",
         event = meta.event
-    ))
+    );
+    output::answer(global, &object, &said)
 }
 
 /// Reads a public key, and returns the file it came from, if any.
@@ -176,17 +176,7 @@ fn read_key(given: &str) -> Result<(VerifyingKey, Option<&str>)> {
 }
 
 fn show_removed(global: &Global, removed: &Removed) -> Result<()> {
-    let Removed {
-        signer,
-        oneself,
-        meta,
-        ..
-    } = removed;
-    if global.json {
-        let signer = to_json(signer, meta.time);
-        let body = json!({"schema": "agekeep.signers_rm/1", "signer": signer, "oneself": oneself, "meta": meta});
-        return output::json(&body).map(drop);
-    }
+    let (signer, meta) = (&removed.signer, &removed.meta);
     let (name, key) = (&signer.name, &signer.fingerprint);
     let mut text = format!(
         "{name} may not write any more (event {event}).\n\
@@ -196,10 +186,16 @@ fn show_removed(global: &Global, removed: &Removed) -> Result<()> {
          This does not change what {name} can read: see `agekeep members list`.",
         event = meta.event,
     );
-    if *oneself {
+    if removed.oneself {
         text += "\nThis was your own signing key: you cannot write with it any more.";
     }
-    output::line(&text)
+    let object = json!({
+        "schema": "agekeep.signers_rm/1",
+        "signer": to_json(signer, meta.time),
+        "oneself": removed.oneself,
+        "meta": meta,
+    });
+    output::answer(global, &object, &text)
 }
 
 fn show_list(global: &Global, signers: &[Signer]) -> Result<()> {

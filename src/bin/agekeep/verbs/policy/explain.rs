@@ -12,10 +12,7 @@ use crate::{output, render};
 pub(super) fn run(global: &Global) -> Result<()> {
     let store = global.open_for_reading()?;
     let table = &store.policy().expiration;
-    if global.json {
-        return output::json(&to_json(table)).map(drop);
-    }
-    output::line(&to_text(table))
+    output::answer(global, &to_json(table), &to_text(table))
 }
 
 /// Prints what decides about one file.
@@ -39,21 +36,18 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
         _ => ("no rule; the table [expiration] itself".into(), "table"),
     };
     let expires = fate.ruling.expires.map(|(_, at)| at);
-    if global.json {
-        let body = json!({
-            "schema": "agekeep.policy_explain_path/1",
-            "path": path.as_str(),
-            "memory": fate.id,
-            "accessed": render::rfc3339(fate.accessed),
-            "decided_by": part,
-            "expires": expires.map(render::rfc3339),
-            "expired": fate.expired,
-            "hold": fate.hold,
-            "grace": fate.ruling.grace,
-            "then": fate.ruling.then,
-        });
-        return output::json(&body).map(drop);
-    }
+    let object = json!({
+        "schema": "agekeep.policy_explain_path/1",
+        "path": path.as_str(),
+        "memory": fate.id,
+        "accessed": render::rfc3339(fate.accessed),
+        "decided_by": part,
+        "expires": expires.map(render::rfc3339),
+        "expired": fate.expired,
+        "hold": fate.hold,
+        "grace": fate.ruling.grace,
+        "then": fate.ruling.then,
+    });
     let mut lines = vec![
         format!("{}  {}", render::quoted(path.as_str()), fate.id),
         format!("last accessed  {}", render::seconds(fate.accessed)),
@@ -78,7 +72,7 @@ pub(super) fn one(global: &Global, shown: &str) -> Result<()> {
             _ => "then           removed by the sweep, and kept in history".into(),
         });
     }
-    output::line(&lines.join("\n"))
+    output::answer(global, &object, &lines.join("\n"))
 }
 
 /// The outcome of the memories that one part of the table is for.
