@@ -599,8 +599,9 @@ impl Error {
         }
     }
 
-    /// Maps an I/O error to an [`Error`]; a file that was [`Refused`] becomes [`Error::Damaged`].
-    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+    /// Maps an I/O error to an [`Error`]; a file that agekeep refuses to read becomes
+    /// [`Error::Damaged`].
+    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| match Refused::in_error(&source) {
             Some(refused) => Self::damaged_with_hint(

@@ -552,12 +552,7 @@ impl Global {
         let path = environment::store(self)?;
         match std::fs::metadata(path.join("HEAD")) {
             Err(source) if source.kind() == std::io::ErrorKind::PermissionDenied => {
-                let doing = "enter";
-                Err(Error::Io {
-                    doing,
-                    path,
-                    source,
-                })
+                Err(Error::io("enter", &path)(source))
             }
             Err(_) if is_kit(&path) => Ok(path.join("store")),
             Err(_) if !path.join("keyring").is_dir() => Err(Error::NoStore { path }),

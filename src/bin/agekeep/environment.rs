@@ -108,11 +108,7 @@ pub(super) fn called() -> String {
 /// Returns this program's path as it was called: a link that an update turns to the next version
 /// stays right, and the file it points to today does not.
 pub(super) fn program() -> Result<PathBuf> {
-    let running = env::current_exe().map_err(|source| Error::Io {
-        doing: "find",
-        path: "agekeep".into(),
-        source,
-    })?;
+    let running = env::current_exe().map_err(Error::io("find", Path::new("agekeep")))?;
     let called = env::args_os().next().map(PathBuf::from).unwrap_or_default();
     let on_path = env::var_os("PATH").unwrap_or_default();
     let candidates: Vec<PathBuf> = if called.components().count() > 1 {

@@ -29,9 +29,9 @@ pub(super) fn is_terminal() -> bool {
 /// Reads a file whole, if it has no more bytes than `bytes_max`.
 pub(super) fn bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|e| read_error(path, e))?;
+    let file = File::open(path).map_err(Error::io("read", path))?;
     let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
-    read.map_err(|e| read_error(path, e))?;
+    read.map_err(Error::io("read", path))?;
     if bytes.len() as u64 > bytes_max {
         let (what, bytes_max) = ("the file", usize::try_from(bytes_max).unwrap_or(usize::MAX));
         return Err(Error::TooLong { what, bytes_max });
@@ -48,7 +48,7 @@ pub(super) fn reader(path: &Path) -> Result<Input> {
         File::open(path)
     };
     Ok(Input {
-        source: source.map_err(|e| read_error(path, e))?,
+        source: source.map_err(Error::io("read", path))?,
         buffer: Zeroizing::new(vec![0; BUFFER_BYTES]),
         begin: 0,
         end: 0,
@@ -127,24 +127,16 @@ pub(super) fn next_line(input: &mut dyn BufRead, path: &Path, max: usize) -> Res
         let read = input
             .take(max as u64 + 1)
             .read_until(b'\n', &mut line)
-            .map_err(|e| read_error(path, e))?;
+            .map_err(Error::io("read", path))?;
         if read == 0 {
             return Ok(None);
         }
         if line.last() != Some(&b'\n') && read > max {
-            input.skip_until(b'\n').map_err(|e| read_error(path, e))?;
+            input.skip_until(b'\n').map_err(Error::io("read", path))?;
             return Ok(Some(Line::TooLong(max)));
         }
         if !line.iter().all(u8::is_ascii_whitespace) {
             return Ok(Some(Line::Whole(line)));
         }
-    }
-}
-
-fn read_error(path: &Path, source: io::Error) -> Error {
-    Error::Io {
-        doing: "read",
-        path: path.into(),
-        source,
     }
 }

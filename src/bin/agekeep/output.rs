@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -76,11 +77,8 @@ pub(super) fn answer(global: &Global, object: &Value, said: &str) -> Result<()> 
 /// umask, which mostly lets everybody read it: those rights are removed before there is anything to
 /// read.
 pub(super) fn close_to_others() -> Result<()> {
-    let fault = |source| Error::Io {
-        doing: "restrict the permissions of",
-        path: "standard output".into(),
-        source,
-    };
+    let name = Path::new("standard output");
+    let fault = |source| Error::io("restrict the permissions of", name)(source);
     let out = platform::as_file(io::stdout()).map_err(fault)?;
     let about = out.metadata().map_err(fault)?;
     if !about.is_file() || !platform::is_open_to_others(&about) {
@@ -219,11 +217,7 @@ fn read_on(source: io::Error) -> Result<bool> {
     if source.kind() == io::ErrorKind::BrokenPipe {
         return Ok(false);
     }
-    Err(Error::Io {
-        doing: "write",
-        path: "standard output".into(),
-        source,
-    })
+    Err(Error::io("write", Path::new("standard output"))(source))
 }
 
 fn for_stdout(text: &str) -> Cow<'_, str> {

@@ -88,11 +88,8 @@ async fn serve(worker: StoreWorker, facts: Facts, port: u16, as_json: bool) -> R
     });
     opened.await.unwrap_or(Ok(()))?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let failed = |source| Error::Io {
-        doing: "listen at",
-        path: address.to_string().into(),
-        source,
-    };
+    let place = address.to_string();
+    let failed = |source| Error::io("listen at", place.as_ref())(source);
     let listener = listen(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     let (gate, token) = Gate::new(bound.port());

@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use std::{iter, thread};
@@ -142,11 +143,7 @@ impl StoreWorker {
             }
         };
         let thread = thread::Builder::new().name("worker".into()).spawn(run);
-        thread.map_err(|source| Error::Io {
-            doing: "start a thread of",
-            path: "agekeep".into(),
-            source,
-        })?;
+        thread.map_err(Error::io("start a thread of", Path::new("agekeep")))?;
         Ok(Self {
             jobs,
             waiting: Arc::new(watch::Sender::new(0)),
@@ -436,9 +433,5 @@ pub(crate) fn runtime() -> Result<Runtime> {
     Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|source| Error::Io {
-            doing: "start",
-            path: "the server".into(),
-            source,
-        })
+        .map_err(Error::io("start", Path::new("the server")))
 }

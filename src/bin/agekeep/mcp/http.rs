@@ -83,11 +83,8 @@ impl Http {
                 format!("others can reach {address}; give a token with --token-file"),
             ));
         }
-        let failed = |source| Error::Io {
-            doing: "listen at",
-            path: address.to_string().into(),
-            source,
-        };
+        let place = address.to_string();
+        let failed = |source| Error::io("listen at", place.as_ref())(source);
         if let Some(origin) = self.allow_origin.iter().find(|text| !text.contains("://")) {
             return Err(Error::invalid(
                 "--allow-origin",
@@ -318,11 +315,7 @@ fn closing(mut answer: Response) -> Response {
 /// Reads the token in a file and returns its digest.
 fn token(path: &Path) -> Result<Digest> {
     const WHAT: &str = "token file";
-    let failed = |source| Error::Io {
-        doing: "read",
-        path: path.into(),
-        source,
-    };
+    let failed = |source| Error::io("read", path)(source);
     let bad = |why: &str| Error::BadKeyFile {
         what: WHAT,
         path: path.into(),

@@ -107,11 +107,8 @@ pub(crate) fn confirm(shown: &[String], what: &str, name: &str) -> Result<()> {
         "{}\n{what}{name} for good? Nothing brings it back. Type `{name}`, or nothing to leave it:",
         shown.join("\n")
     );
-    let typed = terminal.ask(&question).map_err(|source| Error::Io {
-        doing: "ask at",
-        path: platform::TERMINAL.into(),
-        source,
-    })?;
+    let typed = terminal.ask(&question);
+    let typed = typed.map_err(Error::io("ask at", platform::TERMINAL.as_ref()))?;
     // A path is below /memories, as everywhere.
     let Ok(path) = memory_path(&typed);
     if typed == name || (name.starts_with('/') && path == name) {

@@ -8,7 +8,9 @@ use agekeep::event::{ADMINISTRATIVE_COMMANDS, Event, Outcome};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::command::NAMES;
 use agekeep::store::Store;
-use agekeep::store::history::{Blame, EventDiff, Match, Matches, MemoryDiff, Recorded, Search};
+use agekeep::store::history::{
+    Blame, BlamedLine, EventDiff, Match, Matches, MemoryDiff, Recorded, Search, View,
+};
 use agekeep::store::log::{Entry, Filter};
 use agekeep::store::revision::{Revision, parse_time};
 use clap::{Args, ValueEnum};
@@ -105,20 +107,17 @@ pub(crate) fn view_at(
     let looked = store.view_at(path, range, &at, &global.context())?;
     output::unless_recorded(&looked.recorded);
     if global.json {
-        output::json(&view_to_json("agekeep.view/1", &looked))?;
+        output::json(&view_to_json(&looked))?;
     } else {
         output::line(looked.found.content.as_str())?;
     }
     Ok(0)
 }
 
-fn view_to_json(
-    schema: &str,
-    looked: &Recorded<agekeep::store::history::View>,
-) -> serde_json::Value {
+fn view_to_json(looked: &Recorded<View>) -> serde_json::Value {
     let view = &looked.found;
     json!({
-        "schema": schema,
+        "schema": "agekeep.view/1",
         "at": view.at,
         "time": render::rfc3339(view.time),
         "content": view.content.as_str(),
@@ -136,7 +135,7 @@ pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
         let looked = store.show_at(&path, &at?, &global.context())?;
         output::unless_recorded(&looked.recorded);
         if global.json {
-            output::json(&view_to_json("agekeep.view/1", &looked))?;
+            output::json(&view_to_json(&looked))?;
         } else {
             let content = looked.found.content.as_str();
             output::line(content.strip_suffix('\n').unwrap_or(content))?;
@@ -261,7 +260,7 @@ fn blame_to_lines(found: &Blame) -> Vec<StyledLine> {
     };
     let widths = [width(0), width(1), width(2), width(3)];
     let digits = found.lines.len().to_string().len();
-    let line = |line: &agekeep::store::history::BlamedLine| {
+    let line = |line: &BlamedLine| {
         let [event, time, actor, session] = &who[line.origin];
         let (e, t, a, s) = (widths[0], widths[1], widths[2], widths[3]);
         let origin = format!(

@@ -91,18 +91,10 @@ fn tidied(page: &str) -> String {
 
 /// Writes pages into a folder, which is made if it is not there. A file that is there is replaced.
 fn write(folder: &Path, pages: &[ManPage]) -> Result<()> {
-    let fault = |doing, path: &Path| {
-        let path = path.to_owned();
-        move |source| Error::Io {
-            doing,
-            path,
-            source,
-        }
-    };
-    fs::create_dir_all(folder).map_err(fault("make", folder))?;
+    fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
     for (name, text) in pages {
         let file = folder.join(name);
-        fs::write(&file, text).map_err(fault("write", &file))?;
+        fs::write(&file, text).map_err(Error::io("write", &file))?;
     }
     Ok(())
 }

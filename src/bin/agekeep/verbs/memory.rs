@@ -170,16 +170,13 @@ fn read_all(path: &Path, input: impl io::Read, limits: &Limits) -> Result<Text> 
 }
 
 fn read_error(path: &Path, source: io::Error) -> Error {
-    let stdin = path == Path::new("-");
-    Error::Io {
-        doing: "read",
-        path: if stdin {
-            "standard input".into()
-        } else {
-            path.into()
-        },
-        source,
-    }
+    let is_stdin = path == Path::new("-");
+    let path = if is_stdin {
+        Path::new("standard input")
+    } else {
+        path
+    };
+    Error::io("read", path)(source)
 }
 
 #[derive(Args)]

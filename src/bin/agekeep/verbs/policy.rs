@@ -188,11 +188,7 @@ fn at_key(key: PolicyKey, error: Error) -> Error {
 
 /// Reads the text of a policy or a gitleaks.toml.
 pub(crate) fn read(file: &Path) -> Result<String> {
-    let read_error = |source| Error::Io {
-        doing: "read",
-        path: file.into(),
-        source,
-    };
+    let read_error = |source| Error::io("read", file)(source);
     let mut bytes = Vec::new();
     let max = POLICY_BYTES_MAX as u64;
     let opened = File::open(file).map_err(read_error)?;
@@ -368,13 +364,8 @@ fn wants_again(error: &Error, global: &Global) -> Result<Option<bool>> {
         return Ok(None);
     };
     output::error(error, global.json);
-    let answer = terminal
-        .ask("Edit it again? [y/N]")
-        .map_err(|source| Error::Io {
-            doing: "ask at",
-            path: "the terminal".into(),
-            source,
-        })?;
+    let answer = terminal.ask("Edit it again? [y/N]");
+    let answer = answer.map_err(Error::io("ask at", Path::new("the terminal")))?;
     Ok(Some(answer.to_lowercase().starts_with('y')))
 }
 
@@ -392,11 +383,7 @@ impl Draft {
         loop {
             let name = format!("agekeep-policy-{}-{number}.toml", std::process::id());
             let path = folder.join(name);
-            let write_error = |source| Error::Io {
-                doing: "write",
-                path: path.clone(),
-                source,
-            };
+            let write_error = Error::io("write", &path);
             match platform::make_private_file(&path) {
                 Ok(mut file) => {
                     let text = format!("{HEADING}{}", policy.to_full_toml());

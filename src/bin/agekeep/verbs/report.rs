@@ -318,11 +318,7 @@ fn show_proof(
 
 /// Reads a file of bounded length.
 fn read(path: &Path, what: &'static str, bytes_max: usize) -> Result<Vec<u8>> {
-    let failed = |source| Error::Io {
-        doing: "read",
-        path: path.into(),
-        source,
-    };
+    let failed = |source| Error::io("read", path)(source);
     // Nobody waits for a pipe that nothing comes through.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(Error::invalid(

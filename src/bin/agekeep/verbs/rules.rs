@@ -78,11 +78,8 @@ fn standard_input() -> Result<Zeroizing<String>> {
     terminal::tell_what_is_awaited("the text");
     let mut text = Zeroizing::new(String::new());
     let read = io::stdin().read_to_string(&mut text);
-    read.map(|_| text).map_err(|source| Error::Io {
-        doing: "read",
-        path: "standard input".into(),
-        source,
-    })
+    read.map(|_| text)
+        .map_err(Error::io("read", Path::new("standard input")))
 }
 
 pub(crate) fn check(file: &Path, as_json: bool) -> Result<u8> {

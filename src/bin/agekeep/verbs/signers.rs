@@ -164,11 +164,7 @@ fn read_key(given: &str) -> Result<(VerifyingKey, Option<&str>)> {
     let mut text = Zeroizing::new(String::new());
     let reader = input::reader(Path::new(given))?;
     let read = reader.take(KEY_BYTES_MAX + 1).read_to_string(&mut text);
-    read.map_err(|source| Error::Io {
-        doing: "read",
-        path: given.into(),
-        source,
-    })?;
+    read.map_err(Error::io("read", given.as_ref()))?;
     if text.len() as u64 > KEY_BYTES_MAX {
         return Err(bad("the file is too long for a public key".into()));
     }

@@ -253,11 +253,11 @@ impl ExportTarget {
 
     /// Checks that plaintext may be written to a place.
     pub(crate) fn check(path: &Path, is_folder: bool, force: bool, store: &Path) -> Result<Self> {
-        let path = whole(path).map_err(failed("find", path))?;
+        let path = whole(path).map_err(Error::io("find", path))?;
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(in_the_way(&path, "the root of the file system"));
         };
-        let above = above.canonicalize().map_err(failed("open", above))?;
+        let above = above.canonicalize().map_err(Error::io("open", above))?;
         let place = above.join(name);
         if store
             .canonicalize()
@@ -272,11 +272,11 @@ impl ExportTarget {
                 path,
             }));
         }
-        let mut parent = UserFolder::open(&above).map_err(failed("open", &above))?;
+        let mut parent = UserFolder::open(&above).map_err(Error::io("open", &above))?;
         say_left_over(&parent, &above);
         let is_there = is_there(&parent, name, is_folder, &path)?;
         if is_there {
-            parent = parent.folder(name).map_err(failed("open", &path))?;
+            parent = parent.folder(name).map_err(Error::io("open", &path))?;
         }
         Ok(Self {
             name: name.to_owned(),
@@ -360,7 +360,7 @@ impl ExportTarget {
 
     /// Makes the error for a failure to write.
     pub(crate) fn failed(&self, source: io::Error) -> Error {
-        failed("write", &self.path)(source)
+        Error::io("write", &self.path)(source)
     }
 }
 
@@ -397,11 +397,11 @@ fn whole(path: &Path) -> io::Result<PathBuf> {
 fn is_there(parent: &UserFolder, name: &OsStr, is_folder: bool, path: &Path) -> Result<bool> {
     let what = match parent.kind(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(failed("look at", path)(error)),
+        Err(error) => return Err(Error::io("look at", path)(error)),
         Ok(EntryKind::Link) => "a symbolic link, which is not followed",
         Ok(EntryKind::Folder) if is_folder => {
-            let found = parent.folder(name).map_err(failed("open", path))?;
-            if found.names().map_err(failed("list", path))?.is_empty() {
+            let found = parent.folder(name).map_err(Error::io("open", path))?;
+            if found.names().map_err(Error::io("list", path))?.is_empty() {
                 return Ok(true);
             }
             say_left_over(&found, path);
@@ -440,13 +440,4 @@ fn say_left_over(parent: &UserFolder, path: &Path) {
 fn in_the_way(path: &Path, what: &'static str) -> Error {
     let path = path.to_owned();
     Error::Export(ExportFault::InTheWay { path, what })
-}
-
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let path = path.to_owned();
-    move |source| Error::Io {
-        doing,
-        path,
-        source,
-    }
 }

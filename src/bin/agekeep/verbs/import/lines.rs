@@ -143,11 +143,7 @@ impl Lines {
     }
 
     fn fault(&self, source: std::io::Error) -> Error {
-        Error::Io {
-            doing: "read",
-            path: self.path.clone(),
-            source,
-        }
+        Error::io("read", &self.path)(source)
     }
 }
 

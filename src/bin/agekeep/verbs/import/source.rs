@@ -66,11 +66,7 @@ impl ImportSource {
                 hint: "name an existing folder, or a file that `agekeep export --jsonl` wrote"
                     .into(),
             },
-            _ => Error::Io {
-                doing: "open",
-                path: path.to_owned(),
-                source,
-            },
+            _ => Error::io("open", path)(source),
         };
         let (from, body) = match (folder::open(path).map_err(failed)?, from) {
             (OpenedPath::File(file), None | Some(From::Jsonl)) => {
