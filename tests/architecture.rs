@@ -160,6 +160,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "src/policy",
             "crates/redact/src/gitleaks",
             "src/bin/agekeep/config.rs",
+            "src/bin/agekeep/mcp/tool.rs",
             "src/bin/agekeep/verbs/mcp_config",
             "src/remote/local.rs",
             "src/store/replica.rs",

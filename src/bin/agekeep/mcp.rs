@@ -102,7 +102,7 @@ impl OfferedTools {
         };
         let offered = |spec: &&Spec| wanted(spec.group) && (spec.is_read_only() || !args.read_only);
         Self {
-            specs: SPECS.iter().filter(offered).collect(),
+            specs: SPECS.tools.iter().filter(offered).collect(),
             read_only: args.read_only,
             strict: args.annotations == Annotations::Strict,
         }
@@ -113,7 +113,7 @@ impl OfferedTools {
     }
 
     fn tools(&self) -> Vec<Tool> {
-        let tool = |spec: &&Spec| spec.to_tool(self.strict);
+        let tool = |spec: &&'static Spec| spec.to_tool(self.strict);
         self.specs.iter().map(tool).collect()
     }
 

@@ -93,18 +93,18 @@ pub(super) fn answer(state: &mut WorkerState, call: Call) -> ToolReply {
 
 fn carried_out(state: &mut WorkerState, call: Call) -> Result<ToolReply, CallFault> {
     let path = call.arguments.get("path").and_then(Value::as_str);
-    if let (Some(path), Some(command)) = (path, recorded_as(call.spec.name)) {
+    if let (Some(path), Some(command)) = (path, recorded_as(&call.spec.name)) {
         // The path is checked before anything else, and recorded whatever else is wrong.
         state.with(|store| store.parse_asked_path(path, command, &call.context))?;
     }
     if let Some(why) = call.fault {
         return Err(CallFault::Misused(why));
     }
-    let mut arguments = Arguments::new(call.spec.name, call.arguments);
+    let mut arguments = Arguments::new(&call.spec.name, call.arguments);
     if call.spec.group == Group::Look {
-        history_tools::answer(state, call.spec.name, &mut arguments, &call.context)
+        history_tools::answer(state, &call.spec.name, &mut arguments, &call.context)
     } else {
-        history_tools::record(state, call.spec.name, &mut arguments, &call.context)
+        history_tools::record(state, &call.spec.name, &mut arguments, &call.context)
     }
 }
 
@@ -125,7 +125,7 @@ fn recorded_as(tool: &str) -> Option<&'static str> {
 pub(super) fn command(offer: &OfferedTools, call: Call) -> (Command, Context) {
     let mut command = match call.spec.group {
         Group::Single | Group::SingleLook => single(call.arguments),
-        Group::ReadWrite => Command::from_fields(call.spec.name, call.arguments),
+        Group::ReadWrite => Command::from_fields(&call.spec.name, call.arguments),
         _ => {
             let name = call.spec.name.trim_start_matches("memory_");
             Command::from_fields(name, call.arguments)
@@ -299,14 +299,14 @@ mod tests {
                 Group::Memory | Group::Single | Group::SingleLook | Group::ReadWrite
             )
         };
-        for spec in SPECS.iter().filter(|spec| !is_command(spec.group)) {
+        for spec in SPECS.tools.iter().filter(|spec| !is_command(spec.group)) {
             let paths: Vec<_> = spec
                 .parameters()
                 .filter(|name| name.contains("path"))
                 .collect();
             assert!(paths.is_empty() || paths == ["path"], "{}", spec.name);
             assert_eq!(
-                recorded_as(spec.name).is_some(),
+                recorded_as(&spec.name).is_some(),
                 !paths.is_empty(),
                 "{}",
                 spec.name

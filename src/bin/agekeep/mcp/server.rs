@@ -52,7 +52,9 @@ impl McpHandler {
     ) -> Self {
         Self {
             #[cfg(feature = "http")]
-            calls: Arc::new(CallCounts::new(offer.specs.iter().map(|spec| spec.name))),
+            calls: Arc::new(CallCounts::new(
+                offer.specs.iter().map(|spec| spec.name.as_str()),
+            )),
             worker,
             notifier,
             offer: Arc::new(offer),
@@ -169,7 +171,7 @@ impl ServerHandler for McpHandler {
             done.await?
         };
         #[cfg(feature = "http")]
-        self.calls.add(spec.name, &reply, began.elapsed());
+        self.calls.add(&spec.name, &reply, began.elapsed());
         Ok(reply.into_result().into())
     }
 
