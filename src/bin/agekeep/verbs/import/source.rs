@@ -148,12 +148,9 @@ fn invalid(why: &str) -> Error {
 fn told(folder: &UserFolder, path: &Path) -> Result<From> {
     let failed = |source: io::Error| invalid(&format!("it cannot be listed: {source}"));
     let names = folder.names().map_err(failed)?;
-    let is = |name: &str, kind| {
-        folder
-            .kind(OsStr::new(name))
-            .is_ok_and(|found| found == kind)
-    };
-    if is("memory", EntryKind::Folder) && names_index(folder) {
+    let has_index = |folder: &UserFolder| is(folder, "MEMORY.md", EntryKind::File);
+    let memory = || folder.folder(OsStr::new("memory"));
+    if is(folder, "memory", EntryKind::Folder) && memory().is_ok_and(|memory| has_index(&memory)) {
         let transcript = |name: &OsString| {
             let name = Path::new(name);
             name.extension().is_some_and(|end| end == "jsonl")
@@ -166,10 +163,10 @@ fn told(folder: &UserFolder, path: &Path) -> Result<From> {
              imports only that folder, and --from folder imports everything",
         ));
     }
-    if is("MEMORY.md", EntryKind::File) {
+    if has_index(folder) {
         return Ok(From::ClaudeCode);
     }
-    if !is("memories", EntryKind::Folder) {
+    if !is(folder, "memories", EntryKind::Folder) {
         return Ok(From::Folder);
     }
     let mut others = names
@@ -184,11 +181,10 @@ fn told(folder: &UserFolder, path: &Path) -> Result<From> {
     ))
 }
 
-/// Tells whether its folder `memory` has the index that Claude Code keeps there.
-fn names_index(folder: &UserFolder) -> bool {
-    let memory = folder.folder(OsStr::new("memory"));
-    let kind = memory.and_then(|memory| memory.kind(OsStr::new("MEMORY.md")));
-    kind.is_ok_and(|kind| kind == EntryKind::File)
+/// Tells whether a name in a folder stands for this kind of thing.
+fn is(folder: &UserFolder, name: &str, kind: EntryKind) -> bool {
+    let found = folder.kind(OsStr::new(name));
+    found.is_ok_and(|found| found == kind)
 }
 
 /// Opens the folder whose files are the memories: one inside the named folder, or that itself.
@@ -199,14 +195,10 @@ fn inner(folder: UserFolder, from: From) -> Result<UserFolder> {
         From::Folder | From::Jsonl => return Ok(folder),
     };
     let name = OsStr::new(name);
-    let is_index = |name| {
-        folder
-            .kind(OsStr::new(name))
-            .is_ok_and(|kind| kind == EntryKind::File)
-    };
+    let is_memory = from == From::ClaudeCode && is(&folder, "MEMORY.md", EntryKind::File);
     match folder.kind(name) {
         // It is the memory folder itself, and the folder in it holds memories too.
-        Ok(EntryKind::Folder) if from == From::ClaudeCode && is_index("MEMORY.md") => Ok(folder),
+        Ok(EntryKind::Folder) if is_memory => Ok(folder),
         Ok(EntryKind::Folder) => {
             let opened = folder.folder(name);
             opened.map_err(|error| invalid(&format!("its folder cannot be opened: {error}")))
