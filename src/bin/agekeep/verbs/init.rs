@@ -246,32 +246,26 @@ enum Template {
     SoftwareProject,
 }
 
-/// A memory, and its first text.
-struct TemplateMemory {
-    path: &'static str,
-    text: &'static str,
-}
-
-/// The memories of a software project. The checklist is JSON, one feature on a line: a program can
+/// The memories of a software project, each with its first text. The checklist is JSON, one feature on a line: a program can
 /// count what passes, and a line with its `id` is a text that occurs once, as `str_replace` needs
 /// it. The other two are read as prose.
-const SOFTWARE_PROJECT: [TemplateMemory; 3] = [
-    TemplateMemory {
-        path: "/memories/startup.md",
-        text: include_str!("init/template/startup.md"),
-    },
-    TemplateMemory {
-        path: "/memories/features.json",
-        text: include_str!("init/template/features.json"),
-    },
-    TemplateMemory {
-        path: "/memories/progress.md",
-        text: include_str!("init/template/progress.md"),
-    },
+const SOFTWARE_PROJECT: [(&str, &str); 3] = [
+    (
+        "/memories/startup.md",
+        include_str!("init/template/startup.md"),
+    ),
+    (
+        "/memories/features.json",
+        include_str!("init/template/features.json"),
+    ),
+    (
+        "/memories/progress.md",
+        include_str!("init/template/progress.md"),
+    ),
 ];
 
 impl Template {
-    fn pages(self) -> &'static [TemplateMemory] {
+    fn pages(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::SoftwareProject => &SOFTWARE_PROJECT,
         }
@@ -279,7 +273,7 @@ impl Template {
 
     /// Returns the paths of its memories.
     fn paths(self) -> Vec<&'static str> {
-        self.pages().iter().map(|page| page.path).collect()
+        self.pages().iter().map(|(path, _)| *path).collect()
     }
 
     /// Makes its memories by ordinary commands, until one is refused; prints and returns that
@@ -287,10 +281,10 @@ impl Template {
     fn fill(self, store: &mut Store, global: &Global) -> Result<Option<Refusal>> {
         let mut context = global.context();
         context.reason.get_or_insert_with(|| REASON.into());
-        for page in self.pages() {
+        for &(path, text) in self.pages() {
             let create = Command::Create {
-                path: page.path.into(),
-                file_text: page.text.into(),
+                path: path.into(),
+                file_text: text.into(),
             };
             let answer = store.execute(&create, &context)?;
             if answer.is_error() {
