@@ -40,35 +40,26 @@ struct Check {
 /// The state of a step that keeps the server from working.
 const FAULT: &str = "fault";
 
-fn ok(step: &'static str, what: String) -> Check {
-    let (state, fix) = ("ok", None);
+fn check(step: &'static str, state: &'static str, what: String, fix: Option<String>) -> Check {
     Check {
         step,
         state,
         what,
         fix,
     }
+}
+
+fn ok(step: &'static str, what: String) -> Check {
+    check(step, "ok", what, None)
 }
 
 /// Makes a step that says something to know, which keeps nothing from working.
 fn note(step: &'static str, what: String) -> Check {
-    let (state, fix) = ("note", None);
-    Check {
-        step,
-        state,
-        what,
-        fix,
-    }
+    check(step, "note", what, None)
 }
 
 fn fault(step: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Check {
-    let (what, fix) = (what.into(), Some(fix.into()));
-    Check {
-        step,
-        state: FAULT,
-        what,
-        fix,
-    }
+    check(step, FAULT, what.into(), Some(fix.into()))
 }
 
 /// Runs all checks and prints each; returns 0 if all is well.
@@ -99,16 +90,10 @@ pub(super) fn run(
         }))?;
         return Ok(u8::from(!well));
     }
-    for Check {
-        step,
-        state,
-        what,
-        fix,
-    } in &checks
-    {
-        let what = what.replace('\n', "\n    ");
-        output::line(&format!("{state:<6} {step}: {what}"))?;
-        if let Some(fix) = fix {
+    for check in &checks {
+        let what = check.what.replace('\n', "\n    ");
+        output::line(&format!("{:<6} {}: {what}", check.state, check.step))?;
+        if let Some(fix) = &check.fix {
             output::line(&format!("  fix: {fix}"))?;
         }
     }
@@ -170,13 +155,8 @@ fn in_files(
             ));
             continue;
         };
-        checks.push(compared(
-            &launch,
-            printed,
-            &format!("{path} has"),
-            name,
-            again,
-        ));
+        let has = format!("{path} has");
+        checks.push(compared(&launch, printed, &has, name, again));
         // agekeep does not know what a client puts in place of a variable.
         let is_whole = !client.expands || !launch.has_variables();
         if !decided && is_whole && (file.is_own() || launch == *printed) {
@@ -202,9 +182,9 @@ fn compared(launch: &Launch, printed: &Launch, has: &str, name: &str, again: Str
             format!("{has} the entry {name:?}, and it is up to date"),
         );
     }
-    let programs = (&launch.program, &printed.program);
-    if programs.0 != programs.1 && !is_same(programs.0.as_ref(), programs.1.as_ref()) {
-        let other = shown(&launch.program);
+    let (program, ours) = (&launch.program, &printed.program);
+    if program != ours && !is_same(program.as_ref(), ours.as_ref()) {
+        let other = shown(program);
         let what = format!("{has} an entry {name:?} that starts another program: {other}");
         return fault("file", what, again);
     }
@@ -212,11 +192,8 @@ fn compared(launch: &Launch, printed: &Launch, has: &str, name: &str, again: Str
     if !matches!((&store, &ours), (Some(one), Some(two)) if one == two || is_same(one, two)) {
         let other = shown(&store.unwrap_or_default().to_string_lossy());
         let what = format!("{has} an entry {name:?} that is about another store: {other}");
-        return fault(
-            "file",
-            what,
-            format!("{again}, or name that store with --store"),
-        );
+        let fix = format!("{again}, or name that store with --store");
+        return fault("file", what, fix);
     }
     note(
         "file",
