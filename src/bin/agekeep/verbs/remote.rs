@@ -102,12 +102,12 @@ pub(crate) fn remote(global: &Global, args: &RemoteArgs) -> Result<u8> {
                 "{} is {}. Nothing was sent: `agekeep push {0}` does that.",
                 added.name, added.url
             );
-            tell(global, &to_json(&added), &said)?;
+            output::answer(global, &to_json(&added), &said)?;
         }
         RemoteVerb::Rm { name } => {
             let removed = remote::remove(&store, name)?;
             let said = format!("{name} is removed. {} keeps what it has.", removed.url);
-            tell(global, &to_json(&removed), &said)?;
+            output::answer(global, &to_json(&removed), &said)?;
         }
     }
     Ok(0)
@@ -198,7 +198,7 @@ pub(crate) fn push(global: &Global, args: &TransferArgs) -> Result<u8> {
             counted(events, "event")
         ),
     };
-    tell(global, &object, &said)?;
+    output::answer(global, &object, &said)?;
     Ok(0)
 }
 
@@ -223,7 +223,7 @@ pub(crate) fn pull(global: &Global, args: &PullArgs) -> Result<u8> {
         "events": pulled.events,
         "missing": pulled.missing,
     });
-    tell(global, &object, &told(&pulled))?;
+    output::answer(global, &object, &told(&pulled))?;
     Ok(0)
 }
 
@@ -281,7 +281,7 @@ pub(crate) fn clone(global: &Global, args: &CloneArgs) -> Result<u8> {
     if let Some(waiting) = &waiting {
         let _ = write!(said, "\nIt asks for keys: {}.", waiting.hint());
     }
-    tell(global, &object, &said)?;
+    output::answer(global, &object, &said)?;
     Ok(0)
 }
 
@@ -372,13 +372,5 @@ pub(crate) fn transfer<'a>(global: &Global, progress: &'a mut ProgressFn<'a>) ->
         now: (global.clock())(),
         attended: !global.unattended && input::is_terminal(),
         progress,
-    }
-}
-
-pub(crate) fn tell(global: &Global, object: &Value, said: &str) -> Result<()> {
-    if global.json {
-        output::json(object).map(drop)
-    } else {
-        output::line(said)
     }
 }

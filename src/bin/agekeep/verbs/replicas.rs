@@ -16,7 +16,7 @@ use crate::args::Global;
 use crate::output::{self, Style, counted, plain};
 use crate::table::{self, Column, ListRow, Screen, main, whole};
 use crate::verbs::history::revision;
-use crate::verbs::remote::{tell, transfer, with_bar};
+use crate::verbs::remote::{transfer, with_bar};
 use crate::{environment, render};
 
 /// How often `sync --wait` looks whether keys have come.
@@ -111,7 +111,7 @@ pub(crate) fn sync(global: &Global, args: &SyncArgs) -> Result<u8> {
         }
         thread::sleep(LOOK);
     }?;
-    tell(global, &synced_to_json(&synced), &synced_to_text(&synced))?;
+    output::answer(global, &synced_to_json(&synced), &synced_to_text(&synced))?;
     Ok(0)
 }
 
@@ -210,7 +210,7 @@ fn admit(global: &Global, remote: Option<&str>, asked: (&str, &str, Role)) -> Re
         "role": done.role.as_str(),
         "events": done.events,
     });
-    tell(global, &object, &format!("{} can open {opens}.", done.name))
+    output::answer(global, &object, &format!("{} can open {opens}.", done.name))
 }
 
 /// Removes a machine: its identity from the members, and its key from the signers.
@@ -245,7 +245,7 @@ fn expel(global: &Global, name: &str, remote: Option<&str>) -> Result<()> {
         "It keeps what it has: every text and record up to now."
     };
     let said = format!("{name} gets no more keys, and can write nothing more. {keeps}");
-    tell(global, &object, &said)
+    output::answer(global, &object, &said)
 }
 
 /// Sends what a change of machines made. That it is made stands whatever becomes of this.
@@ -269,7 +269,7 @@ fn leave(global: &Global, remote: Option<&str>) -> Result<()> {
     let object = json!({"schema": "agekeep.replica_leave/1", "store": path});
     let said = "The keys of this copy are destroyed, and nobody can read it. Run `agekeep replicas rm` \
                 for it on another machine, and remove the folder when you no longer need it.";
-    tell(global, &object, said)
+    output::answer(global, &object, said)
 }
 
 const REPLICAS: &[Column] = &[whole("name"), whole("role"), whole("events"), main("seen")];
