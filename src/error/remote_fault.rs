@@ -222,8 +222,8 @@ impl RemoteFault {
                     .into()
             }
             Self::TurnedBack { remote, .. } => format!(
-                "find out whether {remote} was restored from a backup. A sync on the machine itself \
-                 publishes its card anew; nothing was taken or sent"
+                "find out whether {remote} was restored from a backup. A sync on each machine publishes its \
+                 card anew; nothing else was taken or sent"
             ),
             Self::Withholds { machine, .. } => format!(
                 "run `agekeep sync` on {machine}, which sends them again, or `agekeep replicas rm \

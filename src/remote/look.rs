@@ -36,6 +36,8 @@ pub(super) struct Look<'a> {
     /// Cards that were not known before.
     pub(super) is_new: BTreeSet<String>,
     is_read: bool,
+    /// A machine of which the host has an older card than was seen before.
+    turned_back: Option<String>,
     /// The name of a machine whose card does not count.
     pub(super) passed_over: Option<&'a str>,
     /// Where cards were fetched to that were not known before.
@@ -188,6 +190,7 @@ impl<'a> Look<'a> {
             cards,
             is_new: BTreeSet::new(),
             is_read: false,
+            turned_back: None,
             passed_over: None,
             fetched: None,
         })
@@ -247,10 +250,8 @@ impl<'a> Look<'a> {
                     // This machine publishes its card anew.
                     continue;
                 }
-                return Err(Error::Remote(RemoteFault::TurnedBack {
-                    remote: self.remote.name.clone(),
-                    machine: found.card.name,
-                }));
+                self.turned_back.get_or_insert(found.card.name);
+                continue;
             }
             self.is_new.insert(digits.clone());
             self.cards.insert(digits, found);
@@ -295,13 +296,19 @@ impl<'a> Look<'a> {
         Ok(found)
     }
 
-    /// Refuses a host that lacks what a machine signed for: its card names a commit that is neither in
-    /// the history here nor in that of the host, nor on its own line.
+    /// Refuses a host that serves an older card than before, or lacks what a machine signed for: its card
+    /// names a commit that is neither in the history here nor in that of the host, nor on its own line.
     pub(super) fn check_witnesses(
         &self,
         repository: &Repository,
         (ours, theirs): (ObjectId, ObjectId),
     ) -> Result<()> {
+        if let Some(machine) = &self.turned_back {
+            return Err(Error::Remote(RemoteFault::TurnedBack {
+                remote: self.remote.name.clone(),
+                machine: machine.clone(),
+            }));
+        }
         for (digits, found) in &self.cards {
             let (head, line) = (found.card.head, format!("{LINES}{digits}"));
             // Others were looked at when they were new.

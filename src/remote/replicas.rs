@@ -231,6 +231,8 @@ pub fn leave(
     let git = TransferRepository::make(&root, Some(head))?;
     let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
     look.read_cards(&repository, machine.digits().as_ref(), head)?;
+    let theirs = look.refs.get(BRANCH).copied();
+    look.check_witnesses(&repository, (head, theirs.unwrap_or(head)))?;
     let Some(key) = machine.signing_key().map(SigningKey::verifying_key) else {
         return Err(Error::NoSigningKey);
     };

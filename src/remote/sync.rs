@@ -121,7 +121,16 @@ pub fn sync(
                 Err(error) => return Err(error),
             }
         }
-        let Some(sent) = machine.send(&mut look, &git, missed.as_ref(), transfer)? else {
+        let ours = store::placed_head(&root, &repository)?;
+        look.read_cards(&repository, machine.digits().as_ref(), ours)?;
+        if missed.is_none() {
+            let theirs = look.refs.get(BRANCH).copied();
+            match look.check_witnesses(&repository, (ours, theirs.unwrap_or(ours))) {
+                Err(Error::Remote(fault @ RemoteFault::TurnedBack { .. })) => missed = Some(fault),
+                checked => checked?,
+            }
+        }
+        let Some(sent) = machine.send(&mut look, &git, ours, missed.as_ref(), transfer)? else {
             continue;
         };
         if let Some(fault) = missed {
@@ -146,11 +155,12 @@ pub fn sync(
     Err(Error::Remote(RemoteFault::Overtaken))
 }
 
-/// Tells whether a fault only means that another machine has to do something first.
+/// Tells whether a fault only means that another machine has to do something first, so that this one's card
+/// goes out all the same. Where a host has old cards of all machines, each has to publish its own.
 fn is_of_turns(fault: &RemoteFault) -> bool {
     matches!(
         fault,
-        RemoteFault::NoKeys { .. } | RemoteFault::Diverged { .. }
+        RemoteFault::NoKeys { .. } | RemoteFault::Diverged { .. } | RemoteFault::TurnedBack { .. }
     )
 }
 
@@ -379,15 +389,10 @@ impl<'a> Machine<'a> {
         &mut self,
         look: &mut Look<'_>,
         git: &TransferRepository,
+        ours: ObjectId,
         missed: Option<&RemoteFault>,
         transfer: &mut Transfer<'_>,
     ) -> Result<Option<Sent>> {
-        let ours = store::placed_head(self.root, self.repository)?;
-        look.read_cards(self.repository, self.digits().as_ref(), ours)?;
-        let theirs = look.refs.get(BRANCH).copied();
-        if missed.is_none() {
-            look.check_witnesses(self.repository, (ours, theirs.unwrap_or(ours)))?;
-        }
         let (side, mail) = self.own_card(look, ours, missed, transfer.now)?;
         let head = side.as_ref().map_or(ours, |card| card.head);
         let events = match &side {

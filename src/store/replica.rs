@@ -57,7 +57,9 @@ pub(crate) fn check_in_touch(store: &Store, now: DateTime<Utc>) -> Result<()> {
     let text = String::from_utf8_lossy(&bytes);
     let reached: Reached = toml::from_str(&text).map_err(|_| {
         let path = root.path_of(&Name::LOCAL).display().to_string();
-        Error::damaged(path, "it does not say when the remotes were reached")
+        let why = "it does not say when the remotes were reached";
+        let hint = "correct the file, or remove it and add the remotes again";
+        Error::damaged_with_hint(path, why, hint)
     })?;
     let times = reached.remotes.into_values();
     let last = times.filter_map(|remote| Some(remote.seen?.time)).max();

@@ -589,6 +589,58 @@ fn a_host_that_contradicts_a_machine_is_named_and_nothing_is_taken() {
     }
 }
 
+/// A host that was restored from a backup has old cards of all machines: each publishes its own again.
+#[test]
+fn a_host_that_was_restored_from_a_backup_is_put_right_by_the_machines() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    let copy = |from: &Path, to: &Path| {
+        let mut cp = Command::new("cp");
+        ok(&cp.arg("-a").arg(from).arg(to).output().expect("cp runs"));
+    };
+    let backup = laptop.path().join("backup.git");
+    copy(&host, &backup);
+    for machine in [&ci, &laptop] {
+        let name = format!(
+            "{}.md",
+            machine.path().file_name().expect("a name").display()
+        );
+        ok(&machine.run(&["create", &name, "--text", "new"]));
+        for machine in [
+            machine,
+            if path(machine.path()) == path(ci.path()) {
+                &laptop
+            } else {
+                &ci
+            },
+        ] {
+            ok(&machine.run(&["sync"]));
+        }
+    }
+    let newest = head(&host);
+    for machine in [&ci, &laptop] {
+        ok(&machine.run(&["sync"]));
+    }
+    fs::remove_dir_all(&host).expect("there");
+    copy(&backup, &host);
+    let before = [head(&laptop.store()), head(&ci.store())];
+    let codes: Vec<_> = [&laptop, &ci, &laptop, &ci]
+        .iter()
+        .map(|machine| refused(&machine.run(&["sync", "--json"])))
+        .collect();
+    assert_eq!(codes[0], (Some(13), "remote_turned_back".into()));
+    assert_eq!([head(&laptop.store()), head(&ci.store())], before);
+    for code in &codes[2..] {
+        assert_eq!(code.0, Some(0), "{codes:?}");
+    }
+    assert_eq!(head(&host), newest);
+    for machine in [&laptop, &ci] {
+        assert_eq!(verified(machine), Some(0));
+    }
+}
+
 /// Nobody has signed what a host says of members: it neither removes a machine nor has it wait.
 #[test]
 fn a_host_that_makes_up_members_is_named() {
