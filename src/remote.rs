@@ -362,11 +362,18 @@ fn receive(
         missing = events_after(repository, Some(theirs), ours)?;
     }
     let nothing_new = |missing: u64| {
+        let events = events_at(repository, ours, remote.seen)?;
+        let seen = Seen {
+            commit: theirs,
+            events: events.saturating_sub(missing),
+            time: transfer.now,
+        };
+        local::remember(from.root, &remote.name, seen);
         Ok(Some(Pulled {
             remote: remote.name.clone(),
             head: ours,
             received: 0,
-            events: events_at(repository, ours, remote.seen)?,
+            events,
             missing,
             report: None,
         }))
@@ -618,12 +625,7 @@ fn check_asking(asks: &Asking, repository: &Repository, head: ObjectId) -> Resul
 /// Tells whether a finding is about this copy, and about no commit and no key.
 fn is_local(finding: &verify::Finding) -> bool {
     let is_of_history = finding.event.is_some() || finding.commit.is_some();
-    finding.class == FindingClass::Tampered && !is_of_history && !is_of_keys(finding)
-}
-
-/// Tells whether a finding can come of keys alone that are older or newer than a history in order.
-fn is_of_keys(finding: &verify::Finding) -> bool {
-    OF_KEYS.contains(&finding.id)
+    finding.class == FindingClass::Tampered && !is_of_history && !OF_KEYS.contains(&finding.id)
 }
 
 /// Refuses a history that is tampered with, or that lacks what has to come before it.
@@ -635,6 +637,7 @@ fn accept_verified(
     let remote = remote.to_owned();
     let grave = |finding: &&verify::Finding| finding.class == FindingClass::Tampered;
     if report.worst == Some(FindingClass::Tampered) {
+        let is_of_keys = |finding: &verify::Finding| OF_KEYS.contains(&finding.id);
         if report.findings.iter().filter(grave).all(is_of_keys) {
             return Err(Error::Remote(RemoteFault::NoKeys { remote }));
         }

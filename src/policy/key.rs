@@ -231,7 +231,8 @@ impl Policy {
             "tool" => serde_json::to_value(&self.tool),
             "keyring" => serde_json::to_value(&self.keyring),
             "redaction" => serde_json::to_value(&self.redaction),
-            _ => serde_json::to_value(&self.expiration),
+            "expiration" => serde_json::to_value(&self.expiration),
+            _ => serde_json::to_value(&self.replicas),
         };
         let mut said = said.expect("a table has a JSON form");
         let names = TABLES.iter().find(|(table, _)| *table == name);
@@ -340,6 +341,8 @@ kind = "own-kind"
 shape = "own_[a-z]{4}"
 literals = ["own_"]
 found = ["own_abcd"]
+[replicas]
+closes_after = "30d"
 [expiration]
 unaccessed_for = "90d"
 keep = ["/memories/keep/**", "/memories/\"é'"]

@@ -12,13 +12,11 @@ use crate::id::ObjectId;
 use crate::remote::card::{self, CARDS, Card, LINES, PublishedCard};
 use crate::remote::git::{CARDS_AS_BRANCHES, TransferRepository};
 use crate::remote::local::{Cards, LocalFile, Remote};
-use crate::remote::{
-    PullOptions, Transfer, empty, events_after, host_of, is_of_keys, opened, policy_at,
-};
+use crate::remote::{Transfer, empty, events_after, host_of, opened, policy_at};
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::signer_role_at;
-use crate::store::{self, Identity, SignerRole};
-use crate::verify::{self, FindingClass, Incoming, Options, Report};
+use crate::store::{self, SignerRole};
+use crate::verify::{self, Incoming, Options, Report};
 
 /// Where the end of a history that does not go on from ours is fetched to.
 pub(super) const OTHER_LINE: &str = "refs/agekeep/other";
@@ -82,21 +80,22 @@ pub struct Inspected {
     pub remote: String,
     /// The newest commit there.
     pub head: ObjectId,
-    /// How many events of this copy it lacks; `None` if its history does not end in this copy's.
+    /// How many events of this copy it lacks; `None` if it has events that this copy lacks.
     pub missing: Option<u64>,
-    /// The verification of its history; `None` if this copy has all of it.
+    /// True if this copy also has events that it lacks: both were written to.
+    pub is_apart: bool,
+    /// The verification of what this copy lacks; `None` if it lacks nothing.
     pub report: Option<Report>,
 }
 
-/// Verifies what a remote serves, against this copy, what was seen of it, and what machines signed for.
-/// Nothing of it is taken. If this copy lacks keys for it, it is verified as far as that needs none.
+/// Verifies what a remote serves, against this copy and what machines signed for. Nothing of it is taken. That
+/// needs no key: signatures and hashes tell whether signers of this store wrote it.
 ///
 /// # Errors
 /// As [`sync`](super::sync()), but that a history which does not verify is a report.
 pub fn inspect(
     store: &Path,
     remote: Option<&str>,
-    options: &PullOptions,
     transfer: &mut Transfer<'_>,
     verified: &mut dyn FnMut(verify::Progress),
 ) -> Result<Inspected> {
@@ -116,39 +115,38 @@ pub fn inspect(
         packs = Some(repository.take_packs(&git.repository)?);
     }
     look.read_cards(&repository, None, ours)?;
-    let missing = match packs {
-        Some(_) => None,
-        None => events_after(&repository, Some(theirs), ours)?,
-    };
     let mut inspected = Inspected {
         remote: remote.name.clone(),
         head: theirs,
-        missing,
+        missing: match packs {
+            Some(_) => None,
+            None => events_after(&repository, Some(theirs), ours)?,
+        },
+        is_apart: false,
         report: None,
     };
-    if missing.is_none() {
-        let mut verify_with = |identity: Option<Identity>| {
-            let with = Options {
-                identity,
-                state: options.state.clone(),
-                keyring: options.keyring.clone(),
-                ..Options::default()
-            };
-            let incoming = Incoming {
-                head: theirs,
-                known: ours,
-                before: None,
-            };
-            verify::verify_incoming(&root, &with, incoming, verified).map(|(report, _)| report)
+    if inspected.missing.is_none() {
+        let incoming = Incoming {
+            head: theirs,
+            known: ours,
+            before: None,
         };
-        let mut report = verify_with(options.identity.clone())?;
-        if report.findings_total > 0 && report.findings.iter().all(is_of_keys) {
-            report = verify_with(None)?;
-        }
+        let (mut report, _) =
+            verify::verify_incoming(&root, &Options::default(), incoming, verified)?;
+        // Not what is about this copy, and about no event.
+        report
+            .findings
+            .retain(|found| found.event.is_some() || found.commit.is_some());
+        report.findings_total = report.findings.len() as u64;
+        report.not_checked.clear();
+        report.worst = report.findings.iter().map(|found| found.class).max();
+        // A history that cannot be read to its beginning has findings.
+        inspected.is_apart =
+            report.worst.is_none() && events_after(&repository, Some(ours), theirs)?.is_none();
         inspected.report = Some(report);
     }
-    let worst = inspected.report.as_ref().and_then(|report| report.worst);
-    if worst != Some(FindingClass::Tampered) {
+    let is_in_order = |report: &Report| report.worst.is_none();
+    if inspected.report.as_ref().is_none_or(is_in_order) {
         look.check_witnesses(&repository, (ours, theirs))?;
     }
     drop((packs, packing));

@@ -82,7 +82,7 @@ pub(super) struct Machine<'a> {
 /// the other lacks: then this machine's are at the remote on a line of their own.
 /// [`RemoteFault::NoMail`] if keys of what came are missing and nobody has sent them yet.
 /// [`RemoteFault::TurnedBack`] and [`RemoteFault::Withholds`] if what the host serves contradicts what
-/// machines signed: then nothing was taken, and nothing sent.
+/// machines signed: then nothing was taken, and nothing sent but, for the first, this machine's card.
 pub fn sync(
     store: &Path,
     remote: Option<&str>,

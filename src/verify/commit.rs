@@ -402,7 +402,7 @@ fn form(bytes: &[u8], signed: bool, faults: &mut Vec<Fault>) -> Option<Commit> {
             return Some(commit);
         }
         let what =
-            "it is a merge of two histories, which this version of agekeep does not verify yet";
+            "it is a merge of two histories, which this version of agekeep does not read yet";
         faults.push(Fault::new("merge", what));
         return None;
     }

@@ -39,7 +39,7 @@ fn a_host_is_verified_without_taking_anything() {
     let report = &said["verification"];
     assert_eq!(
         (code, &report["findings_total"]),
-        (Some(3), &json!(0)),
+        (Some(0), &json!(0)),
         "{said}"
     );
     assert_eq!(said["head"], head(&host).trim());
@@ -67,6 +67,20 @@ fn a_host_is_verified_without_taking_anything() {
         assert_eq!(head(&laptop.store()), before);
         shell(&host, &format!("git update-ref refs/heads/main {end}"));
     }
+    // Both wrote: the host's events are in order, and go on from another event.
+    ok(&laptop.run(&["create", "o.md", "--text", "of the laptop"]));
+    let (code, said) = verify_remote(&laptop);
+    assert_eq!((code, &said["apart"]), (Some(15), &json!(true)), "{said}");
+    assert_eq!(said["verification"]["findings_total"], 0, "{said}");
+    // A copy without keys asks the same; what the host lacks is here.
+    ok(&laptop.run(&["clone", path(&host), "keyless"]));
+    let ask = ["verify", "--remote", "origin", "--identity", "/nowhere"];
+    let said = ok(&super::on(&laptop, "keyless", &ask));
+    assert_eq!(said.trim(), "origin serves this copy's history");
+    shell(&host, "git update-ref refs/heads/main main~1");
+    let said = ok(&super::on(&laptop, "keyless", &ask));
+    assert!(said.contains("lacks 1 event"), "{said}");
+    shell(&host, &format!("git update-ref refs/heads/main {end}"));
     // A host that lacks what ci signed for.
     shell(&host, "git update-ref refs/heads/main main~1");
     let less = laptop.run(&["verify", "--remote", "origin", "--json"]);
@@ -190,6 +204,13 @@ fn a_copy_that_is_out_of_touch_answers_nothing() {
         "2026-01-02",
         &["policy", "set", "replicas.closes_after", "30d"],
     ));
+    let set = ok(&at(
+        &laptop,
+        "2026-01-02",
+        &["policy", "get", "replicas.closes_after"],
+    ));
+    assert!(set.contains("30d"), "{set}");
+    assert!(ok(&laptop.run(&["policy", "get"])).contains("closes_after = \"30d\""));
     // A copy without a remote, or that never reached one, has nobody to ask.
     ok(&at(&laptop, "2026-03-01", &["view", "a.md"]));
     ok(&laptop.run(&["remote", "add", "origin", path(&host)]));
@@ -254,6 +275,10 @@ fn a_copy_that_is_out_of_touch_answers_nothing() {
     assert_eq!(refused(&on_new("2026-06-01", &["log"])).0, Some(12));
     ok(&on_new("2026-06-01", &["sync"]));
     ok(&on_new("2026-06-01", &["log"]));
+    // A pull that finds nothing new has reached the remote.
+    assert_eq!(refused(&on_new("2026-08-01", &["log"])).0, Some(12));
+    ok(&on_new("2026-08-01", &["pull"]));
+    ok(&on_new("2026-08-01", &["log"]));
     assert!(!on_new("2026-06-01", &["view", "a.md"]).status.success());
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
-use agekeep::remote::{self, PullOptions};
+use agekeep::remote;
 use agekeep::store::signed_checkpoint::SignedCheckpoint;
 use agekeep::verify::{self, CheckpointProof, Finding, FindingClass, Options, Report};
 use clap::Args;
@@ -20,6 +20,7 @@ use crate::{environment, render};
 pub(crate) const TAMPERED: u8 = 13;
 const INCOMPLETE: u8 = 3;
 const UNTIDY: u8 = 14;
+const APART: u8 = 15;
 
 #[derive(Args)]
 pub(crate) struct Verify {
@@ -57,7 +58,12 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
         bar.show(progress.done, progress.total);
     })?;
     bar.finish();
-    warn_of_gaps(&report);
+    for gap in &report.not_checked {
+        output::warn(&format!("not checked: {gap}"));
+    }
+    for note in &report.notes {
+        output::note(&format!("note: {note}"));
+    }
     if global.json {
         output::json(&to_json(&report))?;
     } else {
@@ -66,25 +72,10 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
     Ok(exit_code(&report))
 }
 
-fn warn_of_gaps(report: &Report) {
-    for gap in &report.not_checked {
-        output::warn(&format!("not checked: {gap}"));
-    }
-    for note in &report.notes {
-        output::note(&format!("note: {note}"));
-    }
-}
-
 /// Verifies what a remote serves.
 fn remote(global: &Global, store: &Path, name: &str) -> Result<u8> {
-    let options = PullOptions {
-        identity: environment::identity_if_any(global)?,
-        state: environment::state(),
-        keyring: global.keyring.clone(),
-        keys: None,
-    };
     let inspected = with_bar(global, |transfer, verified| {
-        remote::inspect(store, Some(name), &options, transfer, verified)
+        remote::inspect(store, Some(name), transfer, verified)
     })?;
     let report = inspected.report.as_ref();
     if global.json {
@@ -93,6 +84,7 @@ fn remote(global: &Global, store: &Path, name: &str) -> Result<u8> {
             "remote": inspected.remote,
             "head": inspected.head,
             "missing": inspected.missing,
+            "apart": inspected.is_apart,
             "verification": report.map(to_json),
         }))?;
     }
@@ -107,11 +99,15 @@ fn remote(global: &Global, store: &Path, name: &str) -> Result<u8> {
         }
         return Ok(0);
     };
-    warn_of_gaps(report);
+    let is_apart = inspected.is_apart;
     if !global.json {
-        output::line(&to_text(report))?;
+        let told = match is_apart {
+            true => "both have events that the other lacks; those there are in order".into(),
+            false => to_text(report),
+        };
+        output::line(&format!("{name}: {told}"))?;
     }
-    Ok(exit_code(report))
+    Ok(if is_apart { APART } else { exit_code(report) })
 }
 
 /// Returns the exit code for what was found.
