@@ -165,9 +165,10 @@ impl<'a> Look<'a> {
         let names = cards.keys().flat_map(|digits| names_of(digits));
         let names: Vec<String> = [BRANCH.to_owned()].into_iter().chain(names).collect();
         let mut remote = remote.clone();
-        let asked = match remote.branches {
-            true => names.clone(),
-            false => [&names[..], &[CARDS_AS_BRANCHES.to_owned()]].concat(),
+        let asked = if remote.branches {
+            names.clone()
+        } else {
+            [&names[..], &[CARDS_AS_BRANCHES.to_owned()]].concat()
         };
         let mut refs = git.refs_of(host_of(&remote, attended), &asked)?;
         if !remote.branches

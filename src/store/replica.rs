@@ -36,7 +36,7 @@ struct ReachedRemote {
 
 #[derive(Deserialize)]
 struct ReachedAt {
-    time: DateTime<Utc>,
+    time: String,
 }
 
 /// Refuses a command on a copy that has reached none of its remotes for longer than the policy allows. Without
@@ -55,14 +55,11 @@ pub(crate) fn check_in_touch(store: &Store, now: DateTime<Utc>) -> Result<()> {
     let bytes = root.read(&Name::LOCAL);
     let bytes = bytes.map_err(root.fault("read", &Name::LOCAL))?;
     let text = String::from_utf8_lossy(&bytes);
-    let reached: Reached = toml::from_str(&text).map_err(|_| {
+    let last = last_reached(&text).map_err(|why| {
         let path = root.path_of(&Name::LOCAL).display().to_string();
-        let why = "it does not say when the remotes were reached";
         let hint = "correct the file, or remove it and add the remotes again";
         Error::damaged_with_hint(path, why, hint)
     })?;
-    let times = reached.remotes.into_values();
-    let last = times.filter_map(|remote| Some(remote.seen?.time)).max();
     match last {
         Some(last) if now - last > allowed.delta() => Err(Error::Remote(RemoteFault::Closed {
             last,
@@ -70,6 +67,16 @@ pub(crate) fn check_in_touch(store: &Store, now: DateTime<Utc>) -> Result<()> {
         })),
         _ => Ok(()),
     }
+}
+
+/// Reads when a remote was last reached; `None` if none ever was.
+fn last_reached(text: &str) -> std::result::Result<Option<DateTime<Utc>>, &'static str> {
+    let fault = "it does not say when the remotes were reached";
+    let reached: Reached = toml::from_str(text).map_err(|_| fault)?;
+    let seen = reached.remotes.into_values();
+    let times = seen.filter_map(|remote| Some(remote.seen?.time.parse::<DateTime<Utc>>()));
+    let times: std::result::Result<Vec<_>, _> = times.collect();
+    Ok(times.map_err(|_| fault)?.into_iter().max())
 }
 
 /// Most machines to which one card has mail: the others get theirs with the next.

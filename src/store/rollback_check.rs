@@ -74,7 +74,7 @@ enum WalkResult {
     /// The walk met the moment.
     Met,
     /// The walk reached the first commit without meeting the moment.
-    First(First),
+    First(Box<First>),
 }
 
 /// The first commit of a history.
@@ -437,7 +437,8 @@ fn walk_back(
         }
         let Some(parent) = commit.parent else {
             let digest = Digest::of(&bytes);
-            return Ok(WalkResult::First(First { id, commit, digest }));
+            let first = First { id, commit, digest };
+            return Ok(WalkResult::First(Box::new(first)));
         };
         id = parent;
     }
@@ -454,7 +455,7 @@ fn is_in(repository: &Repository, head: ObjectId, seen: SeenMoment) -> Result<bo
 /// Returns the first commit of the history that ends at `head`.
 fn first_of(repository: &Repository, head: ObjectId) -> Result<First> {
     match walk_back(repository, head, None)? {
-        WalkResult::First(first) => Ok(first),
+        WalkResult::First(first) => Ok(*first),
         WalkResult::Met => unreachable!("no moment was looked for"),
     }
 }

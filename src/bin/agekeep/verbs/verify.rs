@@ -101,9 +101,10 @@ fn remote(global: &Global, store: &Path, name: &str) -> Result<u8> {
     };
     let is_apart = inspected.is_apart;
     if !global.json {
-        let told = match is_apart {
-            true => "both have events that the other lacks; those there are in order".into(),
-            false => to_text(report),
+        let told = if is_apart {
+            "both have events that the other lacks; those there are in order".into()
+        } else {
+            to_text(report)
         };
         output::line(&format!("{name}: {told}"))?;
     }
