@@ -107,14 +107,18 @@ pub fn inspect(
     let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
     let theirs = look.refs.get(BRANCH).copied();
     let theirs = theirs.ok_or_else(|| empty(&remote.name))?;
-    let packing = repository.pack_lock()?;
-    let mut packs = None;
-    if !repository.has(theirs)? {
+    let is_new = !repository.has(theirs)?;
+    if is_new {
         let host = host_of(&remote, transfer.attended);
         git.fetch_refs(host, &[(BRANCH.into(), OTHER_LINE.into())])?;
-        packs = Some(repository.take_packs(&git.repository)?);
     }
     look.read_cards(&repository, None, ours)?;
+    // Nobody waits for a network with this lock.
+    let packing = repository.pack_lock()?;
+    let mut packs = None;
+    if is_new {
+        packs = Some(repository.take_packs(&git.repository)?);
+    }
     let mut inspected = Inspected {
         remote: remote.name.clone(),
         head: theirs,

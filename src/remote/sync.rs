@@ -500,6 +500,14 @@ impl<'a> Machine<'a> {
                 }
                 return Ok(Some((updates, 0)));
             }
+            // The card names this end of history: others look for it there.
+            Some(RemoteFault::TurnedBack { .. }) => {
+                let theirs = look.refs.get(BRANCH).copied();
+                let is_known = theirs.is_none_or(|id| self.repository.has(id).unwrap_or(false));
+                if !is_known || events_after(self.repository, theirs, head)?.is_none() {
+                    return Ok(Some((updates, 0)));
+                }
+            }
             Some(_) => return Ok(Some((updates, 0))),
             None => {}
         }

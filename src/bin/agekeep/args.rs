@@ -532,9 +532,21 @@ impl Global {
             keyring: keys.keyring.clone(),
         };
         // Before any time a copy is not out of touch: the verb that follows finds out.
+        let again = Keys {
+            identity: to_look.identity.clone(),
+            signing_key: None,
+            state: to_look.state.clone(),
+            keyring: to_look.keyring.clone(),
+        };
         let store = Store::open(path, to_look, Box::new(|| DateTime::UNIX_EPOCH))?;
         self.introduce(&store);
-        Ok(store.is_trial())
+        if !store.is_trial() {
+            // A time that the caller makes up opens no copy.
+            drop(store);
+            drop(Store::open(path, again, Box::new(Utc::now))?);
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     /// Finds the store's folder and makes it private to its owner.
