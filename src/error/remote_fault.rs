@@ -223,7 +223,7 @@ impl RemoteFault {
             }
             Self::TurnedBack { remote, .. } => format!(
                 "find out whether {remote} was restored from a backup. A sync on each machine publishes its \
-                 card anew; nothing else was taken or sent"
+                 card anew; nothing was taken"
             ),
             Self::Withholds { machine, .. } => format!(
                 "run `agekeep sync` on {machine}, which sends them again, or `agekeep replicas rm \

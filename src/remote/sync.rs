@@ -82,7 +82,8 @@ pub(super) struct Machine<'a> {
 /// the other lacks: then this machine's are at the remote on a line of their own.
 /// [`RemoteFault::NoMail`] if keys of what came are missing and nobody has sent them yet.
 /// [`RemoteFault::TurnedBack`] and [`RemoteFault::Withholds`] if what the host serves contradicts what
-/// machines signed: then nothing was taken, and nothing sent but, for the first, this machine's card.
+/// machines signed: then nothing was taken. After the first, this machine's card was sent, with its events
+/// if they go on from the branch.
 pub fn sync(
     store: &Path,
     remote: Option<&str>,
@@ -501,25 +502,20 @@ impl<'a> Machine<'a> {
                 return Ok(Some((updates, 0)));
             }
             // The card names this end of history: others look for it there.
-            Some(RemoteFault::TurnedBack { .. }) => {
-                let theirs = look.refs.get(BRANCH).copied();
-                let is_known = theirs.is_none_or(|id| self.repository.has(id).unwrap_or(false));
-                if !is_known || events_after(self.repository, theirs, head)?.is_none() {
-                    return Ok(Some((updates, 0)));
-                }
-            }
+            Some(RemoteFault::TurnedBack { .. }) | None => {}
             Some(_) => return Ok(Some((updates, 0))),
-            None => {}
         }
+        // If the branch does not go on to here, a card alone can still be sent.
+        let nothing = || missed.map(|_| (Vec::new(), 0));
         let theirs = look.refs.get(BRANCH).copied();
         // What the remote had beyond ours was taken before.
         if let Some(theirs) = theirs
             && !self.repository.has(theirs)?
         {
-            return Ok(None);
+            return Ok(nothing());
         }
         let Some(sent) = events_after(self.repository, theirs, head)? else {
-            return Ok(None);
+            return Ok(nothing());
         };
         if sent > 0 {
             updates.push(RefUpdate {

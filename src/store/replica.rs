@@ -1,5 +1,5 @@
-//! This replica: what it can say of itself to others, mail with keys for those that lack some, and how its
-//! own keys are destroyed.
+//! This replica: whether it is in touch, what it can say of itself to others, mail with keys for those that
+//! lack some, and how its own keys are destroyed.
 
 use std::collections::BTreeMap;
 

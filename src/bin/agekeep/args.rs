@@ -479,7 +479,7 @@ impl Global {
     /// Opens the store. Only a store for trials records a time that the caller makes up; any other
     /// one is opened without a key to record by, or not at all.
     fn open_at(&self, path: &Path, mut keys: Keys, records: bool) -> Result<Store> {
-        if self.now.is_some() && !self.is_trial(path, &keys, keys.state.clone())? {
+        if self.now.is_some() && !self.is_trial(path, &keys, keys.state.as_ref())? {
             if records && keys.signing_key.is_some() {
                 return Err(Error::NotATrial);
             }
@@ -509,8 +509,7 @@ impl Global {
             return Ok(());
         }
         let keys = environment::keys_to_look(self)?;
-        let state = keys.state.clone();
-        if self.is_trial(&self.existing_store()?, &keys, state)? {
+        if self.is_trial(&self.existing_store()?, &keys, keys.state.as_ref())? {
             Ok(())
         } else {
             Err(Error::NotATrial)
@@ -523,27 +522,21 @@ impl Global {
         &self,
         path: &Path,
         keys: &Keys,
-        state: Option<PathBuf>,
+        state: Option<&PathBuf>,
     ) -> Result<bool> {
-        let to_look = Keys {
+        let to_look = || Keys {
             identity: keys.identity.clone(),
             signing_key: None,
-            state,
+            state: state.cloned(),
             keyring: keys.keyring.clone(),
         };
         // Before any time a copy is not out of touch: the verb that follows finds out.
-        let again = Keys {
-            identity: to_look.identity.clone(),
-            signing_key: None,
-            state: to_look.state.clone(),
-            keyring: to_look.keyring.clone(),
-        };
-        let store = Store::open(path, to_look, Box::new(|| DateTime::UNIX_EPOCH))?;
+        let store = Store::open(path, to_look(), Box::new(|| DateTime::UNIX_EPOCH))?;
         self.introduce(&store);
         if !store.is_trial() {
             // A time that the caller makes up opens no copy.
             drop(store);
-            drop(Store::open(path, again, Box::new(Utc::now))?);
+            drop(Store::open(path, to_look(), Box::new(Utc::now))?);
             return Ok(false);
         }
         Ok(true)
