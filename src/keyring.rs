@@ -659,6 +659,16 @@ impl Keyring {
             .try_for_each(|entry| identity_in(&found_in(entry, id, &Name::RING)?, id).map(drop))
     }
 
+    /// Returns the memories that have a key in common with another one: if one was erased, the key
+    /// would stay under the other.
+    pub(crate) fn ids_with_shared_keys(&self) -> Result<Vec<MemoryId>> {
+        let mut ids = self.names.ids_with_shared_secrets(&self.audit.names_key)?;
+        if let (Some(epoch), Some(ring)) = (&self.epoch, &self.ring) {
+            ids.extend(ring.ids_with_shared_secrets(&epoch.key)?);
+        }
+        Ok(ids)
+    }
+
     /// Tells whether a former reader may know the newest key of a memory, so that nothing new may
     /// be sealed to it.
     pub(crate) fn is_stale(&self, id: MemoryId) -> Result<bool> {

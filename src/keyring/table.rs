@@ -1,7 +1,7 @@
 //! `ring` and `names`: fixed-size sealed entries after a small header, in the order they were
 //! added.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -23,6 +23,8 @@ const HEADER_BYTES_1: usize = 64;
 const SEAL_AT: usize = HEADER_BYTES - aead::OVERHEAD;
 /// The generation of a table that was never rewritten.
 const FIRST_GENERATION: u64 = 1;
+/// The start of an age identity (age's specification, "The X25519 recipient type").
+const IDENTITY_PREFIX: &str = "AGE-SECRET-KEY-1";
 /// Bytes of the unencrypted id at the start of each entry.
 const ID_BYTES: usize = 16;
 
@@ -187,6 +189,23 @@ impl TableLayout {
     fn header_label(&self) -> Vec<u8> {
         format!("agekeep/2 {} header ", self.word).into_bytes()
     }
+
+    /// Returns a digest that secrets have in common if they open the same. An identity is 52
+    /// characters of Bech32 between its prefix and its checksum, in capitals or not. Two of them hold
+    /// the five bits that X25519 sets itself (RFC 7748, section 5).
+    fn digest_of(&self, secret: &[u8]) -> Digest {
+        if self.name != Name::RING {
+            return Digest::of(secret);
+        }
+        let mut opens = Zeroizing::new(secret.to_ascii_uppercase());
+        opens.truncate(IDENTITY_PREFIX.len() + 52);
+        for ignored in [1, 49] {
+            if let Some(character) = opens.get_mut(IDENTITY_PREFIX.len() + ignored) {
+                *character = 0;
+            }
+        }
+        Digest::of(&opens)
+    }
 }
 
 /// A table file.
@@ -228,6 +247,10 @@ impl Table {
 
     /// Writes a table with this one's entries in order, re-encrypted for another epoch and their
     /// new slots, followed by `more`; durably.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if the secret of an entry that it omits stands under another memory too,
+    /// and would stay.
     pub(super) fn rewrite(
         &self,
         folder: &Folder,
@@ -252,12 +275,26 @@ impl Table {
             old.generation + 1,
             known,
         );
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            (0..).zip(&entries).partition(|(_, entry)| stays(entry));
+        let gone = gone.into_iter().filter_map(|(slot, entry)| {
+            let plain = old.open(key, slot, entry)?;
+            Some(old.shape.digest_of(&plain))
+        });
+        let gone: HashSet<Digest> = gone.collect();
         let mut bytes = new.bytes.clone();
         bytes.reserve(entries.len() * old.shape.entry_bytes());
-        let kept = (0..).zip(&entries).filter(|(_, entry)| stays(entry));
-        let mut slots = 0..;
-        for ((slot, entry), new_slot) in kept.zip(&mut slots) {
+        for ((slot, entry), new_slot) in kept.into_iter().zip(0..) {
             let plain = old.open(key, slot, entry);
+            let would_stay =
+                |plain: &Zeroizing<Vec<u8>>| gone.contains(&old.shape.digest_of(plain));
+            if !gone.is_empty() && plain.as_ref().is_some_and(would_stay) {
+                return Err(Error::damaged_with_hint(
+                    format!("the {} entry of {}", old.shape.word, id_of(entry)),
+                    "it also holds a key of a memory that is to be erased, and the key would stay",
+                    "a reader wrote it: find out who, and erase both memories",
+                ));
+            }
             let resealed = plain.map(|plain| new.seal(new_key, new_slot, id_of(entry), &plain));
             // A damaged entry stays damaged.
             bytes.extend_from_slice(resealed.as_ref().unwrap_or(entry));
@@ -551,6 +588,28 @@ impl Table {
             }
         }
         Ok(true)
+    }
+
+    /// Returns the memories under which a secret stands that stands under another memory too.
+    pub(super) fn ids_with_shared_secrets(&self, key: &Key) -> Result<Vec<MemoryId>> {
+        let mut first: HashMap<Digest, MemoryId> = HashMap::new();
+        let mut shared = Vec::new();
+        for slot in 0..self.count {
+            let entry = self.entry(slot)?;
+            // Damaged entries are another finding.
+            let Some(plain) = self.header.open(key, slot, &entry) else {
+                continue;
+            };
+            let id = id_of(&entry);
+            let digest = self.header.shape.digest_of(&plain);
+            let owner = *first.entry(digest).or_insert(id);
+            if owner != id {
+                shared.extend([owner, id]);
+            }
+        }
+        shared.sort();
+        shared.dedup();
+        Ok(shared)
     }
 
     fn open_slot(&self, key: &Key, id: MemoryId, slot: u32) -> Result<Lookup> {

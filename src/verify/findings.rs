@@ -128,6 +128,12 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
     ("memory-key", Tampered, KEYS),
     ("key-damaged", Tampered, KEYS),
     (
+        "key-shared",
+        Tampered,
+        "a reader wrote it: find out who; then erase both memories, and write again the one that is to \
+         stay",
+    ),
+    (
         "erased-key",
         Tampered,
         "the keyring is an older copy: the next command of a reader who may write destroys that \

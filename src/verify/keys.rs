@@ -1,6 +1,6 @@
 //! Checks the keyring against history, and opens every live memory with its key at its place.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::background::on_every_core;
 use crate::crypto::seal::Sealed;
@@ -36,6 +36,14 @@ pub(super) fn check(
             ahead.len()
         );
         findings.add_outside(Fault::of_memory("keyring-ahead", *first, what));
+    }
+    if !(ring.is_empty() && names.is_empty()) {
+        let shared = keyring.ids_with_shared_keys()?;
+        for id in shared.into_iter().collect::<BTreeSet<_>>() {
+            let what =
+                "a key of it also stands under another memory, and erasing it would leave it there";
+            findings.add_outside(Fault::of_memory("key-shared", id, what));
+        }
     }
     let mut damaged = |id: MemoryId, table: &str, error: Error| match error {
         Error::Damaged { why, .. } => {

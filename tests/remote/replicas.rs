@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::hosts::shell;
 use super::{bare, head, home_with_host, ok, path, refused, traced};
+use crate::support::forge::{self, Means};
 use crate::support::{
     Home, assert_verify_ended, every, feed, git, has_peer, json_lines, stderr, stdout,
 };
@@ -698,6 +699,55 @@ fn a_card_under_another_s_name_counts_for_nobody() {
     assert_eq!(listed.matches("  ci  ").count(), 1, "{listed}");
     ok(&ci.run(&["sync"]));
     assert_eq!(verified(&ci), Some(0));
+}
+
+/// A reader hides the key of one memory under another one, so that an erasure leaves it.
+#[test]
+fn a_key_that_a_reader_hides_under_another_memory_reaches_no_machine_and_no_erasure_leaves_it() {
+    if !forge::has_means("a hidden key") {
+        return;
+    }
+    let (home, host) = home_with_host();
+    ok(&home.run(&["sync"]));
+    let insider = joined(&home, &host, "insider");
+    ok(&home.run(&["signers", "role", "insider", "owner"]));
+    ok(&home.run(&["sync"]));
+    ok(&insider.run(&["sync"]));
+    let id_of = |path: &str| {
+        let listed = json_lines(
+            &insider
+                .run(&["log", path, "--command", "create", "--json"])
+                .stdout,
+        );
+        listed[0]["memories"][0]["memory"]
+            .as_str()
+            .expect("an id")
+            .to_owned()
+    };
+    let scratch = insider.path().join("scratch");
+    fs::create_dir(&scratch).expect("made");
+    let forger = Means::of(&insider.store(), &insider.identity(), &scratch);
+    ok(&insider.run(&["create", "c.md", "--text", "one\n"]));
+    let (erased, other) = (id_of("a.md"), id_of("b.md"));
+    let ring = insider.store().join("keyring/ring");
+    let mut bytes = fs::read(&ring).expect("there");
+    let slot = (bytes.len() - forge::header_bytes(&bytes)) / forge::entry_bytes("ring");
+    let hidden = forger.memory_identity(&erased);
+    bytes.extend(forger.entry("ring", slot as u64, &other, hidden.as_bytes()));
+    fs::write(&ring, bytes).expect("written");
+
+    let erase = insider.run(&["erase", &erased, "--reason", "asked", "--yes"]);
+    let said = stderr(&erase);
+    assert!(!erase.status.success(), "{said}");
+    assert!(said.contains("the key would stay"), "{said}");
+    assert_eq!(verified(&insider), Some(13));
+    assert_eq!(synced(&insider)["mailed"], 1);
+    let before = head(&home.store());
+    let sync = home.run(&["sync", "--json"]);
+    assert_eq!(refused(&sync), (Some(13), "unverified".into()));
+    assert!(stderr(&sync).contains("key-shared"), "{}", stderr(&sync));
+    assert_eq!(head(&home.store()), before);
+    assert_eq!(verified(&home), Some(0));
 }
 
 /// A reader who becomes an auditor keeps no key of a text.

@@ -31,6 +31,7 @@ const FINDINGS: &[&str] = &[
     "hooks",
     "journal",
     "key-damaged",
+    "key-shared",
     "keyring",
     "keyring-ahead",
     "keyring-missing",

@@ -252,3 +252,57 @@ fn too_short_a_file_and_another_file_are_told_apart() {
     let said = fault(&[b'x'; HEADER_BYTES_1 - 1]);
     assert!(said.ends_with("shorter than its header"), "{said}");
 }
+
+#[test]
+fn a_secret_under_two_memories_is_found_and_does_not_outlive_an_erasure() {
+    let place = Place::new();
+    let mut table = place.open();
+    place.add(&mut table, 1..4);
+    // Another entry of the same memory with the same secret goes with it.
+    place.add(&mut table, 3..4);
+    let shared = |table: &Table| table.ids_with_shared_secrets(&place.key).expect("reads");
+    let rewritten = |table: &Table, without: u8| {
+        let without = HashSet::from([id(without)]);
+        let leaving = RewriteFilter {
+            without: Some(&without),
+            all_known: false,
+        };
+        let to = tempfile::tempdir().expect("a temporary folder");
+        let to = Folder::at(to.path()).expect("opens");
+        let under = (2, &Key::random());
+        table
+            .rewrite(&to, &place.key, under, leaving, std::iter::empty())
+            .is_ok()
+    };
+    assert_eq!(shared(&table), []);
+    assert!(rewritten(&table, 1) && rewritten(&table, 3));
+    let slot = table.next_slot();
+    let hidden = table.seal(&place.key, slot, id(2), &[1; NAMES_SECRET_BYTES]);
+    table.write(slot, &hidden).expect("writes");
+    assert_eq!(shared(&table), [id(1), id(2)]);
+    assert!(!rewritten(&table, 1) && !rewritten(&table, 2));
+    assert!(rewritten(&table, 3));
+}
+
+#[test]
+fn identities_that_open_the_same_have_one_digest() {
+    let text = crate::crypto::seal::SealKey::generate().to_text();
+    let with = |at: usize| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes[at] = if bytes[at] == b'Q' { b'P' } else { b'Q' };
+        RING.digest_of(&bytes)
+    };
+    let digest = RING.digest_of(text.as_bytes());
+    assert_eq!(digest, RING.digest_of(text.to_lowercase().as_bytes()));
+    let ignored = |at: usize| digest == with(at);
+    let ignored: Vec<usize> = (0..text.len()).filter(|at| ignored(*at)).collect();
+    let data = IDENTITY_PREFIX.len();
+    let checksum = data + 52..text.len();
+    assert_eq!(
+        ignored,
+        [data + 1, data + 49]
+            .into_iter()
+            .chain(checksum)
+            .collect::<Vec<_>>()
+    );
+}

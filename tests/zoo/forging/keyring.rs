@@ -29,6 +29,12 @@ pub(super) const ALL: &[Forged] = &[
         let entry = zoo.entry("ring", slot, &to, identity.as_bytes());
         replace(zoo, "ring", &to, &entry);
     }),
+    ("ring-entry-with-anothers-key", |zoo| {
+        add_identity_of(zoo, "handover.md")
+    }),
+    ("control-ring-entry-with-its-own-key", |zoo| {
+        add_identity_of(zoo, "project/plan.md")
+    }),
     ("ring-entry-removed", |zoo| {
         remove(zoo, "ring", &zoo.memory("project/plan.md").id);
     }),
@@ -95,6 +101,27 @@ pub(super) fn new_memory(zoo: &Zoo, path: &str) -> Memory {
         bytes: 20,
         blob: String::new(),
     }
+}
+
+/// Adds an entry before that of the plan which holds the identity of another memory, and seals the rest for
+/// their new slots: the plan still opens with its newest entry.
+fn add_identity_of(zoo: &Zoo, path: &str) {
+    let plan = zoo.memory("project/plan.md").id;
+    let hidden = zoo.memory_identity(&zoo.memory(path).id);
+    let bytes = fs::read(zoo.store().join("keyring/ring")).expect("there");
+    let header = header_bytes(&bytes);
+    let ids = bytes[header..].chunks_exact(entry_bytes("ring"));
+    let ids: Vec<String> = ids.map(|entry| hex(&entry[..16])).collect();
+    let secrets = ids.iter().map(|id| (id, zoo.secret("ring", &unhex(id))));
+    let all = std::iter::once((&plan, hidden.into_bytes())).chain(secrets);
+    let entries = (0..)
+        .zip(all)
+        .map(|(slot, (id, secret))| zoo.entry("ring", slot, id, &secret));
+    let entries: Vec<u8> = entries.collect::<Vec<_>>().concat();
+    zoo.edit("keyring/ring", |bytes| {
+        bytes.truncate(header);
+        bytes.extend(entries);
+    });
 }
 
 /// Where a memory's entry is.
