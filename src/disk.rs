@@ -62,6 +62,23 @@ pub(crate) fn boot() -> Option<[u8; 36]> {
     text.get(..36)?.try_into().ok()
 }
 
+/// Limits the length of each file that a process writes, and every process that it starts from now on. Only
+/// Linux can limit another process; elsewhere this does nothing.
+pub(crate) fn limit_files_of(process: &std::process::Child, bytes_max: u64) {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Pid, Resource, Rlimit, prlimit};
+        let limit = Rlimit {
+            current: Some(bytes_max),
+            maximum: Some(bytes_max),
+        };
+        // One that has ended writes nothing.
+        let _ = prlimit(Some(Pid::from_child(process)), Resource::Fsize, limit);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (process, bytes_max);
+}
+
 // The kernel lock on a store, and the one on its folder of packs.
 
 /// Longest wait for the lock, in seconds: two hundred writers that each take 50 ms are done in 10

@@ -40,6 +40,7 @@ use crate::journal::KeyEntry;
 use crate::redact::FingerprintKey;
 
 pub(crate) use self::files::{KeyCommitment, KeysRow};
+pub(crate) use self::mailbox::HeldKeys;
 pub(crate) use self::rotation::{
     FILES, ReencryptedVersion, StagedKeyring, file_left, has_staged, install_staged_files,
     remove_files, remove_staged, remove_staged_backups, staged_id_of,
@@ -79,40 +80,6 @@ pub(crate) struct Keyring {
     /// Records begun ahead, sealed to the newest audit identity.
     records: Precomputed<PreparedEncryptor>,
     new_memories: Precomputed<(NewMemory, PreparedEncryptor)>,
-}
-
-/// What a copy of the keyring has: the numbers of its keys, and of the entries under them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HeldKeys {
-    /// The number of the epoch key; 0 for an auditor.
-    pub(crate) epoch: u64,
-    /// The number of the names key.
-    pub(crate) names: u64,
-    pub(crate) in_ring: u32,
-    pub(crate) in_names: u32,
-}
-
-impl HeldKeys {
-    /// Returns how many entries it has in each table, if they are under the same keys as those of another
-    /// copy. An auditor has none in `ring`.
-    pub(crate) fn entries_under(self, other: Self, role: Role) -> Option<(u32, u32)> {
-        let is_same = self.names == other.names;
-        match role {
-            Role::Reader => {
-                (is_same && self.epoch == other.epoch).then_some((self.in_ring, self.in_names))
-            }
-            Role::Auditor => is_same.then_some((0, self.in_names)),
-        }
-    }
-
-    /// Tells whether another copy has the same, as far as this role can have them.
-    pub(crate) fn fits(self, other: Self, role: Role) -> bool {
-        let of_names = |held: Self| (held.names, held.in_names);
-        match role {
-            Role::Reader => self == other,
-            Role::Auditor => of_names(self) == of_names(other),
-        }
-    }
 }
 
 /// The keys of a new memory.

@@ -324,8 +324,8 @@ pub fn pull(
             remote: &remote,
             git: &git,
         };
-        let ends = (ours, theirs);
-        let pulled = receive(&from, ends, options, &mut keys, transfer, verified)?;
+        let ends = fetch_history(&from, (ours, theirs), transfer)?;
+        let pulled = receive(&from, ends, options, &mut keys, transfer.now, verified)?;
         if let Some(pulled) = pulled {
             return Ok(pulled);
         }
@@ -346,27 +346,56 @@ struct Source<'a> {
     git: &'a TransferRepository,
 }
 
-/// Takes what a remote has beyond our end of history, with the keys that `keys` finds for its end; `None`
-/// if the store went on meanwhile.
-fn receive(
+/// Where history ends here and at a remote.
+struct Ends {
+    ours: ObjectId,
+    theirs: ObjectId,
+    /// How many of our events the remote lacks; `None` if it has others, which were fetched.
+    missing: Option<u64>,
+}
+
+/// Fetches what a remote has beyond our end of history.
+fn fetch_history(
     from: &Source<'_>,
     (ours, theirs): (ObjectId, ObjectId),
+    transfer: &mut Transfer<'_>,
+) -> Result<Ends> {
+    let mut ends = Ends {
+        ours,
+        theirs,
+        missing: None,
+    };
+    if from.repository.has(theirs)? {
+        ends.missing = events_after(from.repository, Some(theirs), ours)?;
+    }
+    if ends.missing.is_none() {
+        let host = host_of(from.remote, transfer.attended);
+        let fetched = from.git.fetch(host, transfer.progress)?;
+        let remote = from.remote.name.clone();
+        let diverged = || Error::Remote(RemoteFault::Diverged { remote });
+        ends.theirs = fetched.ok_or_else(diverged)?;
+    }
+    Ok(ends)
+}
+
+/// Takes what was fetched, with the keys that `keys` finds for its end; `None` if the store went on
+/// meanwhile. No network is waited for.
+fn receive(
+    from: &Source<'_>,
+    ends: Ends,
     options: &PullOptions,
     keys: &mut dyn FnMut(ObjectId) -> Result<IncomingKeys>,
-    transfer: &mut Transfer<'_>,
+    now: DateTime<Utc>,
     verified: &mut dyn FnMut(verify::Progress),
 ) -> Result<Option<Pulled>> {
     let (repository, remote) = (from.repository, from.remote);
-    let mut missing = None;
-    if repository.has(theirs)? {
-        missing = events_after(repository, Some(theirs), ours)?;
-    }
+    let (ours, theirs) = (ends.ours, ends.theirs);
     let nothing_new = |missing: u64| {
         let events = events_at(repository, ours, remote.seen)?;
         let seen = Seen {
             commit: theirs,
             events: events.saturating_sub(missing),
-            time: transfer.now,
+            time: now,
         };
         local::remember(from.root, &remote.name, seen);
         Ok(Some(Pulled {
@@ -378,29 +407,17 @@ fn receive(
             report: None,
         }))
     };
-    if let Some(missing @ 1..) = missing {
-        return nothing_new(missing);
-    }
-    let diverged = || {
-        let remote = remote.name.clone();
-        Error::Remote(RemoteFault::Diverged { remote })
-    };
-    let theirs = if missing.is_some() {
-        ours
-    } else {
-        let host = host_of(remote, transfer.attended);
-        let fetched = from.git.fetch(host, transfer.progress)?;
-        fetched.ok_or_else(diverged)?
-    };
     // Keys can come later than the history that they open.
-    let early = if missing.is_some() {
-        let keys = keys(theirs)?;
-        if keys.plain.is_none() {
-            return nothing_new(0);
+    let early = match ends.missing {
+        Some(missing @ 1..) => return nothing_new(missing),
+        Some(0) => {
+            let keys = keys(theirs)?;
+            if keys.plain.is_none() {
+                return nothing_new(0);
+            }
+            Some(keys)
         }
-        Some(keys)
-    } else {
-        None
+        None => None,
     };
     let packing = repository.pack_lock()?;
     let packs = repository.take_packs(&from.git.repository)?;
@@ -415,7 +432,7 @@ fn receive(
     let seen = Seen {
         commit: theirs,
         events,
-        time: transfer.now,
+        time: now,
     };
     local::remember(from.root, &remote.name, seen);
     Ok(Some(Pulled {

@@ -522,40 +522,42 @@ fn a_host_that_floods_leaves_room_for_commands() {
     let mut git = Command::new("git");
     git.args(["init", "-q", "--bare", "-b", "main"]).arg(&host);
     assert!(git.status().expect("git runs").success());
-    // A git that gets bytes as long as it lives, and says nothing.
-    let bin = home.path().join("bin");
-    fs::create_dir(&bin).expect("makes a folder");
-    let git = bin.join("git");
-    fs::write(
-        &git,
-        "#!/bin/sh
-         case \" $* \" in
-           *' ls-remote '*) printf '%040d\\trefs/heads/main\\n' 7; exit;;
-           *' fetch '*) ;;
-           *) exit 1;;
-         esac
-         while :; do
-           head -c 65536 /dev/zero >> objects/pack/tmp_pack_x 2>/dev/null; sleep 0.05
-         done\n",
-    )
-    .expect("fits");
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).expect("is ours");
-    let path = format!("{}:{}", bin.display(), env::var("PATH").expect("set"));
     let url = host.to_str().expect("UTF-8");
     assert!(home.run(&["remote", "add", "origin", url]).status.success());
-    for verb in [&["pull"][..], &["sync"], &["verify", "--remote", "origin"]] {
-        let mut command = home.command(verb);
-        let refused = command.env("PATH", &path).output().expect("runs");
-        assert_eq!(
-            refused.status.code(),
-            Some(16),
-            "{verb:?} {}",
-            stderr(&refused)
+    // A git that gets bytes as long as it lives, and says nothing; and one whose child does, also without it.
+    let slowly = "while :; do
+        head -c 65536 /dev/zero >> objects/pack/tmp_pack_x 2>/dev/null; sleep 0.05
+    done";
+    let by_a_child = "(cat /dev/zero; sleep 3) > objects/pack/tmp_pack_x 2>/dev/null & wait $!";
+    for (number, how) in [slowly, by_a_child].into_iter().enumerate() {
+        let bin = home.path().join(format!("bin{number}"));
+        fs::create_dir(&bin).expect("makes a folder");
+        let git = bin.join("git");
+        let program = format!(
+            "#!/bin/sh
+             case \" $* \" in
+               *' ls-remote '*) printf '%040d\\trefs/heads/main\\n' 7; exit;;
+               *' fetch '*) ;;
+               *) exit 1;;
+             esac
+             {how}\n"
         );
-        let said = stderr(&refused);
-        assert!(said.contains("three quarters of what was free"), "{said}");
-        let went_on = home.run(&["create", &format!("{}.md", verb[0]), "--text", "x"]);
-        assert!(went_on.status.success(), "{}", stderr(&went_on));
+        fs::write(&git, program).expect("fits");
+        fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).expect("is ours");
+        let path = format!("{}:{}", bin.display(), env::var("PATH").expect("set"));
+        for verb in [&["pull"][..], &["sync"], &["verify", "--remote", "origin"]] {
+            let mut command = home.command(verb);
+            let refused = command.env("PATH", &path).output().expect("runs");
+            let said = stderr(&refused);
+            assert_eq!(refused.status.code(), Some(16), "{verb:?} {how} {said}");
+            assert!(
+                said.contains("three quarters of what was free"),
+                "{how} {said}"
+            );
+            let name = format!("{}-{number}.md", verb[0]);
+            let went_on = home.run(&["create", &name, "--text", "x"]);
+            assert!(went_on.status.success(), "{how} {}", stderr(&went_on));
+        }
     }
     let names = fs::read_dir(home.store()).expect("a folder").flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());

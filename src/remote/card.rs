@@ -94,6 +94,11 @@ pub(super) fn parse_digits(text: &str) -> Option<&str> {
 }
 
 impl Card {
+    /// Tells whether it comes with mail for a mailbox.
+    pub(super) fn has_mail_for(&self, mailbox: &str) -> bool {
+        self.mail.iter().any(|(_, _, to)| to == mailbox)
+    }
+
     /// Returns the code that people compare: sixteen letters that stand for store, name, keys and role.
     pub(super) fn code(&self) -> String {
         let digest = Digest::of_pieces(&[

@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::disk::{Folder, Lock, Name};
+use crate::disk::{Folder, Lock, Name, limit_files_of};
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::ObjectId;
 use crate::journal;
@@ -230,6 +230,16 @@ impl TransferRepository {
         parsed.collect()
     }
 
+    /// Returns a text in the tree of a commit that was fetched, or that the store has.
+    pub(super) fn text_at(&self, host: Host<'_>, commit: ObjectId, name: &str) -> Result<String> {
+        let object = format!("{commit}:{name}");
+        let ended = self.run(host, &["cat-file", "blob", &object], &mut |_, _| {})?;
+        if ended.succeeded {
+            return Ok(ended.output);
+        }
+        Err(failed(host, &ended))
+    }
+
     /// Fetches refs, each to a name here, wherever they go on from.
     pub(super) fn fetch_refs(&self, host: Host<'_>, names: &[(String, String)]) -> Result<()> {
         let specs = names.iter();
@@ -340,12 +350,7 @@ impl TransferRepository {
     ) -> Result<Ended> {
         let free = self.folder.bytes_free();
         let bytes_max = free.map_or(u64::MAX, |free| free / 4 * 3);
-        let is_too_much = || {
-            self.folder
-                .bytes_below()
-                .is_ok_and(|bytes| bytes > bytes_max)
-        };
-        self.run_while(host, args, &|| !is_too_much(), progress)?
+        self.run_within(host, args, bytes_max, progress)?
             .ok_or_else(|| {
                 let why = format!(
                     "it sent more than {bytes_max} bytes, three quarters of what was free on the disk"
@@ -355,18 +360,22 @@ impl TransferRepository {
     }
 
     fn run(&self, host: Host<'_>, args: &[&str], progress: &mut ProgressFn<'_>) -> Result<Ended> {
-        let ended = self.run_while(host, args, &|| true, progress)?;
+        let ended = self.run_within(host, args, u64::MAX, progress)?;
         Ok(ended.expect("nothing ends it"))
     }
 
-    /// Runs git as long as `goes_on` says; `None` if it was ended before.
-    fn run_while(
+    /// Runs git until this folder has more bytes; then it returns `None`.
+    fn run_within(
         &self,
         host: Host<'_>,
         args: &[&str],
-        goes_on: &dyn Fn() -> bool,
+        bytes_max: u64,
         progress: &mut ProgressFn<'_>,
     ) -> Result<Option<Ended>> {
+        let is_too_much = || {
+            let bytes = || self.folder.bytes_below().unwrap_or_default();
+            bytes_max < u64::MAX && bytes() > bytes_max
+        };
         let mut git = Command::new("git");
         for variable in VARIABLES {
             git.env_remove(variable);
@@ -388,10 +397,19 @@ impl TransferRepository {
             io::ErrorKind::NotFound => Error::Remote(RemoteFault::NoGit),
             _ => Error::io("run", Path::new("git"))(source),
         })?;
+        if bytes_max < u64::MAX {
+            // A program that git began can outlive it.
+            limit_files_of(&child, bytes_max);
+        }
         let output = child.stdout.take().expect("it is piped");
         let output = collect_in_background(output);
         let words = child.stderr.take().expect("it is piped");
-        let heard = listen(&mut child, &read_in_background(words), goes_on, progress);
+        let heard = listen(
+            &mut child,
+            &read_in_background(words),
+            &is_too_much,
+            progress,
+        );
         let heard = match heard {
             Heard::All(_) if !ends(&mut child) => Heard::Silence,
             heard => heard,
@@ -401,6 +419,7 @@ impl TransferRepository {
         }
         let status = child.wait().map_err(Error::io("run", Path::new("git")))?;
         let said = match heard {
+            Heard::All(_) if !status.success() && is_too_much() => return Ok(None),
             Heard::All(said) => said,
             Heard::Enough => return Ok(None),
             Heard::Silence => {
@@ -435,7 +454,7 @@ enum Heard {
     All(Vec<String>),
     /// It said nothing for too long.
     Silence,
-    /// It was not to go on.
+    /// It wrote too much.
     Enough,
 }
 
@@ -443,14 +462,14 @@ enum Heard {
 fn listen(
     child: &mut Child,
     words: &Receiver<Vec<u8>>,
-    goes_on: &dyn Fn() -> bool,
+    is_too_much: &dyn Fn() -> bool,
     progress: &mut ProgressFn<'_>,
 ) -> Heard {
     let (mut said, mut rest) = (Vec::new(), Vec::new());
     let (mut heard, mut looked) = (Instant::now(), Instant::now());
     loop {
         if looked.elapsed() > LOOK {
-            if !goes_on() {
+            if is_too_much() {
                 return Heard::Enough;
             }
             looked = Instant::now();

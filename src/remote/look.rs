@@ -8,7 +8,7 @@ use crate::crypto::seal::Sealed;
 use crate::crypto::sign::Signers;
 use crate::disk::Folder;
 use crate::error::{Error, RemoteFault, Result};
-use crate::id::ObjectId;
+use crate::id::{ObjectId, StoreId};
 use crate::remote::card::{self, CARDS, Card, LINES, PublishedCard};
 use crate::remote::git::{CARDS_AS_BRANCHES, TransferRepository};
 use crate::remote::local::{Cards, LocalFile, Remote};
@@ -112,7 +112,11 @@ pub fn inspect(
         let host = host_of(&remote, transfer.attended);
         git.fetch_refs(host, &[(BRANCH.into(), OTHER_LINE.into())])?;
     }
-    look.read_cards(&repository, None, ours)?;
+    look.read_cards(
+        policy_at(&repository, ours)?.0,
+        &people_at(&repository, ours)?.0,
+        None,
+    )?;
     // Nobody waits for a network with this lock.
     let packing = repository.pack_lock()?;
     let mut packs = None;
@@ -199,18 +203,17 @@ impl<'a> Look<'a> {
         })
     }
 
-    /// Reads the cards of this machine and of the signers at the end of a history, of which the host has
-    /// others than were seen before.
+    /// Reads the cards of this machine and of the signers of a store, of which the host has others than
+    /// were seen before.
     pub(super) fn read_cards(
         &mut self,
-        repository: &Repository,
+        store: StoreId,
+        signers: &Signers,
         own: Option<&String>,
-        head: ObjectId,
     ) -> Result<()> {
         if self.is_read {
             return Ok(());
         }
-        let (signers, _) = people_at(repository, head)?;
         let counted = signers
             .entries()
             .filter(|signer| Some(signer.name()) != self.passed_over);
@@ -238,13 +241,12 @@ impl<'a> Look<'a> {
                 names.push(name);
             }
         }
-        let (id, _) = policy_at(repository, head)?;
         for found in self.fetch(&names)? {
             let digits = found.digits();
             let name = wanted.get(&digits).copied().flatten();
             // One key may sign in several stores, and a signer speaks for no other.
             let is_its_own = name.is_none_or(|name| name == found.card.name);
-            if found.card.store != id || !is_its_own {
+            if found.card.store != store || !is_its_own {
                 continue;
             }
             let known = self.cards.get(&digits);
@@ -331,14 +333,25 @@ impl<'a> Look<'a> {
         Ok(())
     }
 
-    /// Returns the mail of a card, which is fetched again if only the card is known.
-    pub(super) fn mail_of(&mut self, card: &PublishedCard, role: Role) -> Result<Option<Sealed>> {
-        let is_here = |git: &TransferRepository| git.repository.has(card.commit).unwrap_or(false);
-        if !self.fetched.as_ref().is_some_and(is_here) {
-            self.fetch(&[format!("{CARDS}{}", card.digits())])?;
-        }
-        let git = self.fetched.as_ref();
-        Ok(git.and_then(|git| card.mail(&git.repository, role)))
+    /// Fetches the cards with mail for a mailbox of which only the card itself was kept.
+    pub(super) fn fetch_mail(&mut self, mailbox: &str) -> Result<()> {
+        let fetched = self.fetched.as_ref();
+        let is_here = |found: &PublishedCard| {
+            fetched.is_some_and(|git| git.repository.has(found.commit).unwrap_or(false))
+        };
+        let wanted = self
+            .cards
+            .iter()
+            .filter(|(_, found)| found.card.has_mail_for(mailbox) && !is_here(found));
+        let names: Vec<String> = wanted
+            .map(|(digits, _)| format!("{CARDS}{digits}"))
+            .collect();
+        self.fetch(&names).map(drop)
+    }
+
+    /// Returns the mail of a card that was fetched.
+    pub(super) fn mail_of(&self, card: &PublishedCard, role: Role) -> Option<Sealed> {
+        card.mail(&self.fetched.as_ref()?.repository, role)
     }
 }
 
@@ -350,7 +363,6 @@ mod tests {
     use crate::crypto::digest::Digest;
     use crate::crypto::seal::{Recipient, SealKey};
     use crate::crypto::sign::{SignerEntry, SigningKey, Validity};
-    use crate::id::StoreId;
 
     /// A card of `name`, with an identity and a key of its own.
     fn card(name: &str) -> (Card, SigningKey) {

@@ -230,7 +230,8 @@ pub fn leave(
     let head = store::placed_head(&root, &repository)?;
     let git = TransferRepository::make(&root, Some(head))?;
     let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
-    look.read_cards(&repository, machine.digits().as_ref(), head)?;
+    let (signers, _) = people_at(&repository, head)?;
+    look.read_cards(machine.store_id(head)?, &signers, machine.digits().as_ref())?;
     let theirs = look.refs.get(BRANCH).copied();
     look.check_witnesses(&repository, (head, theirs.unwrap_or(head)))?;
     let Some(key) = machine.signing_key().map(SigningKey::verifying_key) else {

@@ -28,7 +28,8 @@ use crate::remote::local::{self, LocalFile, Remote, Seen};
 use crate::remote::look::{Look, OTHER_LINE, people_at, role_now};
 use crate::remote::{
     IncomingKeys, PullOptions, Pulled, Source, TRIES, Transfer, events_after, events_at,
-    has_keyring, host_of, keyring_folder, opened, policy_at, receive, refuse_live_store,
+    fetch_history, has_keyring, host_of, keyring_folder, opened, policy_at, receive,
+    refuse_live_store,
 };
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::{
@@ -123,7 +124,9 @@ pub fn sync(
             }
         }
         let ours = store::placed_head(&root, &repository)?;
-        look.read_cards(&repository, machine.digits().as_ref(), ours)?;
+        let (signers, _) = people_at(&repository, ours)?;
+        let own = machine.digits();
+        look.read_cards(machine.store_id(ours)?, &signers, own.as_ref())?;
         if missed.is_none() {
             let theirs = look.refs.get(BRANCH).copied();
             match look.check_witnesses(&repository, (ours, theirs.unwrap_or(ours))) {
@@ -245,7 +248,7 @@ impl<'a> Machine<'a> {
         keyring_folder(self.root, self.repository, head, self.keyring.as_deref())
     }
 
-    fn store_id(&self, head: ObjectId) -> Result<StoreId> {
+    pub(super) fn store_id(&self, head: ObjectId) -> Result<StoreId> {
         policy_at(self.repository, head).map(|(id, _)| id)
     }
 
@@ -271,13 +274,26 @@ impl<'a> Machine<'a> {
             remote: &look.remote.clone(),
             git,
         };
+        let ends = fetch_history(&from, (ours, theirs), transfer)?;
+        // Everything that a host is waited for comes before the lock for packs.
+        let (mut signers, _) = people_at(self.repository, ours)?;
+        if ends.missing.is_none() {
+            let host = host_of(&look.remote, look.attended);
+            let text = git.text_at(host, ends.theirs, "signers").ok();
+            let theirs = text.and_then(|text| Signers::parse(&text).ok());
+            signers = theirs.unwrap_or(signers);
+        }
+        look.read_cards(self.store_id(ours)?, &signers, self.digits().as_ref())?;
+        if self.store.is_some() || self.asks.is_some() {
+            look.fetch_mail(&self.mailbox(ours)?.public_text())?;
+        }
+        let look = &*look;
         let mut came = false;
         let mut keys = |theirs: ObjectId| {
             if people_at(self.repository, theirs).is_err() {
                 // The verification names what is wrong with it.
                 return Ok(IncomingKeys::default());
             }
-            look.read_cards(self.repository, self.digits().as_ref(), theirs)?;
             look.check_witnesses(self.repository, (ours, theirs))?;
             let found = self.find_mail(look, (ours, theirs))?;
             came = found.plain.is_some();
@@ -291,14 +307,7 @@ impl<'a> Machine<'a> {
             }
             Ok(found)
         };
-        let pulled = receive(
-            &from,
-            (ours, theirs),
-            &options,
-            &mut keys,
-            transfer,
-            verified,
-        )?;
+        let pulled = receive(&from, ends, &options, &mut keys, transfer.now, verified)?;
         Ok(pulled.map(|pulled| (pulled, came)))
     }
 
@@ -306,7 +315,7 @@ impl<'a> Machine<'a> {
     /// in it: nothing if our keys are the same. Nobody has verified that history yet.
     fn find_mail(
         &self,
-        look: &mut Look<'_>,
+        look: &Look<'_>,
         (ours, theirs): (ObjectId, ObjectId),
     ) -> Result<IncomingKeys> {
         let refusal = |fault: RemoteFault| IncomingKeys {
@@ -325,7 +334,7 @@ impl<'a> Machine<'a> {
         let held = self.store.as_ref().map(held_keys);
         let mailbox = self.mailbox(ours)?;
         let address = mailbox.public_text();
-        let is_for_us = |card: &Card| card.mail.iter().any(|(_, _, to)| *to == address);
+        let is_for_us = |card: &Card| card.has_mail_for(&address);
         if held.is_none() && !look.cards.values().any(|other| is_for_us(&other.card)) {
             return Ok(IncomingKeys::default());
         }
@@ -369,7 +378,7 @@ impl<'a> Machine<'a> {
             if !is_for_us(&other.card) {
                 continue;
             }
-            let sealed = look.mail_of(&other, role)?;
+            let sealed = look.mail_of(&other, role);
             let plain = sealed.and_then(|sealed| backup::open_mail(&sealed, &mailbox));
             let plain = plain.filter(|plain| backup::is_for(plain, id, audience));
             if plain.is_some() {
