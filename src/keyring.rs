@@ -42,8 +42,8 @@ use crate::redact::FingerprintKey;
 pub(crate) use self::files::{KeyCommitment, KeysRow};
 pub(crate) use self::mailbox::HeldKeys;
 pub(crate) use self::rotation::{
-    FILES, ReencryptedVersion, StagedKeyring, file_left, has_staged, install_staged_files,
-    remove_files, remove_staged, remove_staged_backups, staged_id_of,
+    FILES, ReencryptedVersion, StagedKeyring, copy_files, file_left, has_staged,
+    install_staged_files, remove_files, remove_staged, remove_staged_backups, staged_id_of,
 };
 
 const RING: u8 = 0;
@@ -301,28 +301,6 @@ impl Keyring {
         let keyring = Self::open(folder, self.store, &self.identity)?;
         keyring.check_epoch_file(self.is_reader())?;
         Ok(keyring)
-    }
-
-    /// Tells whether a folder has identical copies of all its files.
-    pub(crate) fn is_also_in(&self, folder: &Folder) -> bool {
-        let same = |name| {
-            let (here, there) = (self.folder.read(name), folder.read(name));
-            here.is_ok_and(|here| there.is_ok_and(|there| here == there))
-        };
-        FILES.iter().all(same)
-    }
-
-    /// Makes the copy in a folder as durable as this keyring.
-    pub(crate) fn sync_copy(folder: &Folder) -> Result<()> {
-        for name in &FILES {
-            let synced = folder.sync_file(name);
-            synced.map_err(folder.fault("sync", name))?;
-        }
-        folder.sync()?;
-        let Some(above) = folder.path().parent() else {
-            return Ok(());
-        };
-        Folder::at(above).map_err(Error::io("sync", above))?.sync()
     }
 
     /// Tells whether a folder has another keyring than this.

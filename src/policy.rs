@@ -3,7 +3,7 @@
 pub mod expiration;
 pub mod key;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -110,8 +110,8 @@ pub struct ToolPolicy {
     pub create_overwrites: bool,
 }
 
-/// The place of the keyring, so that content and keys can be backed up separately; the `[keyring]`
-/// table of the policy.
+/// Where the keyring is, in the `[keyring]` table of policies of earlier versions. Now each machine
+/// decides for itself: [`Store::move_keyring`](crate::store::Store::move_keyring).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -124,14 +124,6 @@ pub struct KeyringPlace {
 impl KeyringPlace {
     fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Returns the keyring folder of the store at `root`.
-    pub(crate) fn folder_of(&self, root: &Path) -> PathBuf {
-        match &self.folder {
-            Some(folder) => folder.into(),
-            None => root.join("keyring"),
-        }
     }
 }
 

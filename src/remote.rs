@@ -119,9 +119,6 @@ pub struct Cloned {
     pub pulled: Pulled,
     /// The event that the keyring is from, if one was put in place.
     pub keys_of: Option<u64>,
-    /// True if the policy says that the keyring is elsewhere: then the caller of each command names
-    /// the folder `keyring` of the copy.
-    pub is_keyring_elsewhere: bool,
 }
 
 /// A backup of the keyring, as [`Store::backup_keys`](crate::store::Store::backup_keys) makes one.
@@ -455,10 +452,6 @@ fn take(
     verified: &mut dyn FnMut(verify::Progress),
 ) -> Result<Option<Report>> {
     let (root, repository) = (from.root, from.repository);
-    let said = options.keyring.as_deref();
-    if said.is_none() && (keys.plain.is_some() || has_keyring(root, repository, ours, None)) {
-        check_keyring_place(root, repository, (ours, theirs))?;
-    }
     let identity = options.identity_of_keys();
     let given = keys.plain.as_ref().map(|plain| &plain[..]).zip(identity);
     let staged = given.map(|given| stage(root, repository, ours, options, given));
@@ -530,28 +523,6 @@ fn take(
     Ok(is_moved.then_some(report))
 }
 
-/// Refuses history whose policy has the keyring elsewhere than it is here: nobody would look for this one
-/// any more, and an erasure would not reach it.
-fn check_keyring_place(
-    root: &Folder,
-    repository: &Repository,
-    (ours, theirs): (ObjectId, ObjectId),
-) -> Result<()> {
-    let (_, before) = policy_at(repository, ours)?;
-    // What does not read is named by the verification.
-    let after = policy_at(repository, theirs).map_or_else(|_| before.clone(), |(_, after)| after);
-    if before.keyring == after.keyring {
-        return Ok(());
-    }
-    let folder = after.keyring.folder_of(root.path());
-    let folder = folder.display();
-    let why = format!(
-        "what comes has it in {folder}: move the folder there, or make it, and try again with \
-         --keyring {folder}"
-    );
-    Err(Error::invalid("the place of the keyring", why))
-}
-
 impl PullOptions {
     /// Returns the identity that opens the keys which come along.
     fn identity_of_keys(&self) -> Option<&Identity> {
@@ -602,7 +573,7 @@ fn keyring_folder(
 ) -> Result<Folder> {
     let (_, policy) = policy_at(repository, head)?;
     match store::keyring_at(root, said, &policy) {
-        Err(Error::NoKeyring { .. }) if policy.keyring.folder.is_none() => {
+        Err(Error::NoKeyring { .. }) if said.is_none() && store::keyring_place(root)?.is_none() => {
             let made = root.make_folder(&Name::KEYRING, 0o700);
             let folder = made.and_then(|()| root.sub(&Name::KEYRING));
             folder.map_err(root.fault("make", &Name::KEYRING))
@@ -627,17 +598,6 @@ fn check_asking(asks: &Asking, repository: &Repository, head: ObjectId) -> Resul
     let member = members.iter().find(|member| member.recipient == asks.reads);
     if let Some(member) = member.filter(|member| member.name != asks.name) {
         return own("the identity", &member.name);
-    }
-    let (_, policy) = policy_at(repository, head)?;
-    let folder = policy.keyring.folder.filter(|_| asks.keyring.is_none());
-    if let Some(folder) = folder {
-        let is_free = Folder::at(Path::new(&folder)).is_ok_and(|there| !there.has(&Name::AUDIT));
-        if !is_free {
-            let why = format!(
-                "the policy keeps the keyring in {folder}: make that folder first, and let it be empty"
-            );
-            return Err(Error::invalid("the keyring's folder", why));
-        }
     }
     Ok(())
 }
@@ -740,7 +700,7 @@ pub fn clone(
     let report = verify::verify(root.path(), &options, verified)?;
     let events = report.events;
     let report = accept_verified(report, &url, || Ok(Some(events)))?;
-    let (store, policy) = policy_at(&repository, head)?;
+    let (store, _) = policy_at(&repository, head)?;
     let owner = store::founding_key(&repository, head)?;
     let seen = Seen {
         commit: head,
@@ -764,6 +724,5 @@ pub fn clone(
             report: Some(report),
         },
         keys_of,
-        is_keyring_elsewhere: policy.keyring.folder.is_some(),
     })
 }

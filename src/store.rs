@@ -81,7 +81,9 @@ pub(crate) use self::config::parse_recorded_policy;
 pub use self::export::Export;
 pub use self::journal_checkpoint::{Compacted, StorageStats};
 pub(crate) use self::journal_checkpoint::{checkpoint, clean_up_after_reboot};
-pub(crate) use self::keyring_location::{changes_keys, keyring_at, store_at, was_in_force};
+pub(crate) use self::keyring_location::{
+    changes_keys, keyring_at, keyring_place, store_at, was_in_force,
+};
 pub use self::log::ChangeSet;
 pub use self::members::ExportedKeys;
 pub use self::preview::{Preview, TextComparison};

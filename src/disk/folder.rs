@@ -500,6 +500,23 @@ impl Folder {
             .inspect_err(|_| drop(self.remove(&aside)))
     }
 
+    /// Exchanges two entries of this folder, in one step if the file system can.
+    pub(crate) fn swap(&self, one: &Name, other: &Name) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            let (one, other) = (one.as_str(), other.as_str());
+            let done = renameat_with(self.fd(), one, self.fd(), other, RenameFlags::EXCHANGE);
+            if !matches!(done, Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP)) {
+                return done.map_err(outside::io_error);
+            }
+        }
+        let aside = Name::new_building();
+        self.rename_into(other, self, &aside)?;
+        self.rename_into(one, self, other)?;
+        self.rename_into(&aside, self, one)
+    }
+
     /// Replaces a small file atomically by exchanging it with another, which then holds the old
     /// bytes. Unlike a rename over a file, an exchange makes no file system write either one out
     /// early.

@@ -65,6 +65,8 @@ impl Name {
     pub(crate) const SHALLOW: Self = file("shallow", 0);
     pub(crate) const HOOKS: Self = folder("hooks");
     pub(crate) const KEYRING: Self = folder("keyring");
+    /// In its place: the path of a folder elsewhere.
+    pub(crate) const KEYRING_PLACE: Self = file("keyring", 8 * KIB);
     pub(crate) const OBJECTS: Self = folder("objects");
     pub(crate) const REFS: Self = folder("refs");
     pub(crate) const HEADS: Self = folder("refs/heads");

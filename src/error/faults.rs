@@ -248,7 +248,7 @@ pub enum MembershipFault {
     },
     /// Another command began to change the keys at the same time.
     Overtaken,
-    /// The store is a copy, and its policy names the keyring of the store that it is a copy of.
+    /// The store is a copy, and uses the keyring of the store that it is a copy of.
     SharedKeyring {
         /// The folder of that store.
         original: PathBuf,
@@ -331,14 +331,14 @@ impl fmt::Display for MembershipFault {
             Self::Overtaken => f.write_str("another command changed the keys at the same time"),
             Self::SharedKeyring { original, keyring } => write!(
                 f,
-                "this is a copy of the store at {}, and its policy names the same keyring, {}; \
+                "this is a copy of the store at {}, and it uses the same keyring, {}; \
                  changes here would change that store",
                 original.display(),
                 keyring.display()
             ),
             Self::TwoKeyrings { said, policy } => write!(
                 f,
-                "there are two keyrings: {}, which you named, and {}, which the policy names; new \
+                "there are two keyrings: {}, which you named, and {}, which the store has; new \
                  keys would be in only one of them",
                 said.display(),
                 policy.display()

@@ -86,7 +86,7 @@ impl Refused {
                 wanted: FileKind::Folder,
             } => {
                 "agekeep follows no link inside a store's folder; replace the link by the folder \
-                 it points to (a keyring can be elsewhere: `keyring.folder` in the policy, or \
+                 it points to (a keyring can be elsewhere: `agekeep keys move`, or \
                  --keyring)"
             }
             RefusalReason::Kind { .. } => {

@@ -536,6 +536,18 @@ fn remove(folder: &Folder, id: StagedKeyringId) -> io::Result<()> {
     folder.remove_folder(&Name::next(id))
 }
 
+/// Copies the files of a keyring into an empty folder, durably.
+pub(crate) fn copy_files(from: &Folder, to: &Folder) -> Result<()> {
+    for name in FILES.iter().chain(&WITH_FILES) {
+        // An auditor's copy lacks two, and only `sync` makes a mailbox.
+        if from.has(name) {
+            let bytes = from.read(name).map_err(from.fault("read", name))?;
+            to.replace_durably(name, &bytes, 0o600)?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes the files of a keyring that was being created.
 pub(crate) fn remove_files(folder: &Folder) {
     for name in FILES.iter().chain(&WITH_FILES) {

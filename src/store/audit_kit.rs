@@ -116,15 +116,6 @@ fn write(folder: &Folder, name: &Name, bytes: &[u8]) -> Result<()> {
 /// Fills in the page for the auditor.
 fn readme(store: &Store, auditor: &Member, checkpoint: &Checkpoint) -> Result<String> {
     let (_, signer) = signer_now(store)?;
-    // A policy that keeps the keyring elsewhere names a folder of the store's own machine.
-    let elsewhere = store.state.config.policy.keyring.folder.is_some();
-    let option = |place: &str| {
-        if elsewhere {
-            format!(" --keyring {place}/keyring")
-        } else {
-            String::new()
-        }
-    };
     let trial = if store.is_trial() {
         "; this is a store for trials: its times may be made up"
     } else {
@@ -140,8 +131,6 @@ fn readme(store: &Store, auditor: &Member, checkpoint: &Checkpoint) -> Result<St
         ("{newest}", rfc3339(checkpoint.time)),
         ("{commit}", checkpoint.commit.to_string()),
         ("{signer}", signer.name().to_owned()),
-        ("{keyring}", option("store")),
-        ("{keyring_next}", option("NEXT/store")),
     ]
     .iter()
     .fold(README.to_owned(), |text, (name, value)| {

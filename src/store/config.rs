@@ -119,7 +119,7 @@ pub(super) fn change_policy(
     })
 }
 
-/// Keeps the keyring's place, unless the policy names one.
+/// Keeps the keyring's place that a policy of an earlier version names.
 fn with_keyring_place(state: &State, mut policy: Policy) -> Policy {
     if policy.keyring == KeyringPlace::default() {
         policy.keyring = state.config.policy.keyring.clone();
@@ -132,7 +132,7 @@ fn put_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<M
     require_reader(&store.ledger)?;
     check_role(store, POLICY_COMMAND)?;
     check_texts(policy, redactor(store)?)?;
-    check_place(store, policy)?;
+    check_place(&store.state.config.policy.keyring, policy)?;
     let text = policy.to_file(store.state.id)?;
     let decision = ConfigChange {
         command: POLICY_COMMAND,

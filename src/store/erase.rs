@@ -29,7 +29,7 @@ use crate::store::config::{check_permitted, require_reader};
 use crate::store::history::read::{erased, no_file_at, resolve, text_then};
 use crate::store::hold::{check_not_held, hold_ever_on};
 use crate::store::journal_checkpoint::checkpoint;
-use crate::store::keyring_location::check_one_keyring;
+use crate::store::keyring_location::{check_one_keyring, remove_left};
 use crate::store::log::{Filter, numbers};
 use crate::store::plan::touch;
 use crate::store::recovery::refresh;
@@ -177,6 +177,7 @@ pub(super) fn erase_now(
     let members = store.state.config.members.clone();
     let least = store.state.catalog.erased.unwrap_or_default();
     let gone = (&erasing.gone, &erasing.with_history);
+    remove_left(&store.ledger.root)?;
     let next = store
         .ledger
         .keyring

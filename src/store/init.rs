@@ -12,12 +12,13 @@ use crate::event::{CallerClaims, Context, Event, INIT_COMMAND};
 use crate::id::{ObjectId, StoreId};
 use crate::journal::{self, Journal};
 use crate::keyring::{self, Keyring};
-use crate::policy::Policy;
+use crate::policy::{KeyringPlace, Policy};
 use crate::redact::{self, Redactor};
 use crate::repository::Repository;
 use crate::repository::object::{Object, Tree, TreeEntry};
 use crate::store::commit::{signed_commit, time_of};
 use crate::store::config::check_texts;
+use crate::store::keyring_location::{check_apart, check_place, make_vacant, write_keyring_place};
 use crate::store::timeline::{load_timeline, with_lock};
 use crate::store::{Clock, Keys, OWNER, Store};
 
@@ -52,9 +53,12 @@ pub(super) fn init(
     clock: Clock,
 ) -> Result<Store> {
     Store::check_vacant(root)?;
-    check_apart(root, policy)?;
     redact::check_policy(&policy.redaction)?;
     check_texts(policy, &Redactor::of_policy(&policy.redaction)?)?;
+    check_place(&KeyringPlace::default(), policy)?;
+    if let Some(folder) = &keys.keyring {
+        check_apart(root, folder)?;
+    }
     // An existing empty folder is kept, as it may be somebody's working directory.
     let there = match Folder::at(root) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => None,
@@ -82,21 +86,6 @@ pub(super) fn init(
     // history.
     with_lock(&mut store, load_timeline)?;
     Ok(store)
-}
-
-/// Refuses a keyring folder that lies inside the store's folder or contains it.
-fn check_apart(root: &Path, policy: &Policy) -> Result<()> {
-    let Some(folder) = &policy.keyring.folder else {
-        return Ok(());
-    };
-    let root = disk::absolute(root)?;
-    if Path::new(folder).starts_with(&root) || root.starts_with(folder) {
-        return Err(Error::invalid(
-            "the keyring's folder",
-            "it is in the store's folder, or the store in it",
-        ));
-    }
-    Ok(())
 }
 
 /// Checks that an existing folder is empty and that the user owns it: the owner of a folder can add
@@ -183,10 +172,6 @@ impl<'a> InitTarget<'a> {
     /// Moves the built files up into `root`, last the one that makes it a store.
     fn move_into(&self, root: &Folder) -> Result<()> {
         for name in &MADE {
-            // The keyring may be in a folder of its own elsewhere.
-            if *name == Name::KEYRING && !self.building.has(name) {
-                continue;
-            }
             if root.has(name) {
                 let path = root.path().into();
                 return Err(Error::StoreExists { path });
@@ -209,6 +194,7 @@ impl<'a> InitTarget<'a> {
         Repository::open_lenient(building, journal::find).remove_made();
         for name in [
             Name::CONFIG,
+            Name::KEYRING_PLACE,
             Name::JOURNAL,
             Name::JOURNAL_NEW,
             Name::LOCK,
@@ -236,7 +222,7 @@ fn build(
         recipient: keys.identity.recipient()?,
     };
     let repository = Repository::create(root, journal::find)?;
-    let folder = keyring_folder(root, policy)?;
+    let folder = keyring_folder(root, keys.keyring.as_deref())?;
     let owner = [owner];
     let made = Keyring::create(&folder, id, &owner, &keys.identity).and_then(|keyring| {
         fill(
@@ -251,21 +237,16 @@ fn build(
     made.inspect_err(|_| keyring::remove_files(&folder))
 }
 
-/// Creates the folder of the new keyring, which must be empty.
-fn keyring_folder(root: &Folder, policy: &Policy) -> Result<Folder> {
-    let Some(path) = policy.keyring.folder.as_deref().map(Path::new) else {
-        let name = Name::KEYRING;
-        let made = root.make_folder(&name, 0o700);
-        return made
-            .and_then(|()| root.sub(&name))
-            .map_err(root.fault("make", &name));
-    };
-    disk::make_private_folder_durably(path)?;
-    let folder = Folder::at(path).map_err(Error::io("open", path))?;
-    if !folder.list().map_err(Error::io("read", path))?.is_empty() {
-        return Err(Error::NotEmpty { path: path.into() });
+/// Creates the folder of the new keyring, which must be empty: in the store, or elsewhere.
+fn keyring_folder(root: &Folder, elsewhere: Option<&Path>) -> Result<Folder> {
+    if let Some(path) = elsewhere {
+        write_keyring_place(root, &Name::KEYRING_PLACE, path)?;
+        return make_vacant(path);
     }
-    Ok(folder)
+    let name = Name::KEYRING;
+    let made = root.make_folder(&name, 0o700);
+    made.and_then(|()| root.sub(&name))
+        .map_err(root.fault("make", &name))
 }
 
 /// Writes the first commit, and everything else that makes a folder with a keyring a store.

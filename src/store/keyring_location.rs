@@ -1,19 +1,20 @@
-//! The location of the keyring: in the store, or a folder given by the policy or the caller. Also
-//! the check that it is the keyring that history names, and the permissions of files.
+//! The location of the keyring: in the store, or a folder that this machine has it in, or that the caller
+//! names. Also the check that it is the keyring that history names, and the permissions of files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::disk::{DirEntry, FileKind, Folder, Name};
+use crate::disk::{self, DirEntry, FileKind, Folder, Name};
 use crate::error::{Error, MembershipFault, Result};
 use crate::event::Event;
 use crate::id::ObjectId;
-use crate::keyring::Keyring;
-use crate::policy::Policy;
+use crate::keyring::{self, Keyring};
+use crate::policy::{KeyringPlace, Policy};
 use crate::repository::Repository;
 use crate::store::config::parse_recorded_policy;
 use crate::store::pin::KnownCopy;
 use crate::store::recovery::{PendingRecovery, config_blobs_at};
+use crate::store::timeline::with_lock;
 use crate::store::{Ledger, Store};
 
 /// Opens the folder of a store.
@@ -26,46 +27,168 @@ pub(crate) fn store_at(root: &Path) -> Result<Folder> {
     })
 }
 
-/// Opens the keyring's folder: the one given by the caller, the one in the policy, or the store's
-/// own.
+/// Opens the keyring's folder: the one that the caller names, or `keyring` in the store, which is the
+/// folder or a file with its path. A policy of an earlier version can name one too, which counts where
+/// there is no such file.
 pub(crate) fn keyring_at(root: &Folder, said: Option<&Path>, policy: &Policy) -> Result<Folder> {
-    let elsewhere = said.or(policy.keyring.folder.as_deref().map(Path::new));
-    let (path, opened) = match elsewhere {
-        Some(path) => (path.to_owned(), Folder::at(path)),
-        // A link here could lead others to our keys, or us to theirs.
-        None => (root.path_of(&Name::KEYRING), root.sub(&Name::KEYRING)),
+    let opened = |path: &Path, folder: io::Result<Folder>| {
+        folder.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::NoKeyring {
+                path: path.to_owned(),
+                is_whole: true,
+            },
+            _ => Error::io("open", path)(error),
+        })
     };
-    opened.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::NoKeyring {
-            path,
-            is_whole: true,
-        },
-        _ => Error::io("open", &path)(error),
-    })
+    if let Some(path) = said {
+        return opened(path, Folder::at(path));
+    }
+    // A link here could lead others to our keys, or us to theirs.
+    let own = opened(&root.path_of(&Name::KEYRING), root.sub(&Name::KEYRING));
+    let of_policy = policy.keyring.folder.as_deref().map(Path::new);
+    if own.is_ok() && of_policy.is_none() {
+        // Nearly every store has its keyring inside, and then no file is read here.
+        return own;
+    }
+    let place = keyring_place(root)?;
+    match place.as_deref().or(of_policy) {
+        Some(path) => opened(path, Folder::at(path)).or_else(|error| own.map_err(|_| error)),
+        None => own,
+    }
 }
 
-/// Accepts a policy that moves the keyring only if a copy is already there.
-pub(super) fn check_place(store: &Store, policy: &Policy) -> Result<()> {
-    let folder = policy.keyring.folder_of(store.ledger.root.path());
-    if policy.keyring == store.state.config.policy.keyring {
+/// Refuses a policy that names another folder for the keyring: that is a thing of each machine.
+pub(super) fn check_place(before: &KeyringPlace, policy: &Policy) -> Result<()> {
+    if policy.keyring == *before {
         return Ok(());
-    }
-    if let Ok(copy) = keyring_at(&store.ledger.root, None, policy)
-        && store.ledger.keyring.is_also_in(&copy)
-    {
-        // The first process that follows the policy removes the old copy.
-        return Keyring::sync_copy(&copy);
     }
     Err(Error::Policy {
         line: None,
-        why: format!(
-            "it says that the keyring is in {}, but it is not there; copy it there first",
-            folder.display()
-        ),
+        why: "it names a folder for the keyring, which is each machine's own: \
+              `agekeep keys move FOLDER` moves it"
+            .into(),
     })
 }
 
-/// Reopens the keyring where the newest policy has it, after finishing a keyring update that an
+/// Refuses a folder for the keyring that is in the store's folder, or around it.
+pub(super) fn check_apart(root: &Path, folder: &Path) -> Result<()> {
+    let root = disk::absolute(root)?;
+    if folder.starts_with(&root) || root.starts_with(folder) {
+        return Err(Error::invalid(
+            "the keyring's folder",
+            "it is in the store's folder, or the store in it",
+        ));
+    }
+    Ok(())
+}
+
+/// Makes the folder for a keyring outside the store, which must be empty.
+pub(super) fn make_vacant(path: &Path) -> Result<Folder> {
+    disk::make_private_folder_durably(path)?;
+    let folder = Folder::at(path).map_err(Error::io("open", path))?;
+    if !folder.list().map_err(Error::io("read", path))?.is_empty() {
+        return Err(Error::NotEmpty { path: path.into() });
+    }
+    Ok(folder)
+}
+
+/// Returns the folder that the file `keyring` of a store names, if there is such a file and no folder.
+pub(crate) fn keyring_place(root: &Folder) -> Result<Option<PathBuf>> {
+    if !root.has_kind(&Name::KEYRING_PLACE, FileKind::File) {
+        return Ok(None);
+    }
+    let bytes = root.read(&Name::KEYRING_PLACE);
+    let bytes = bytes.map_err(root.fault("read", &Name::KEYRING_PLACE))?;
+    let path = std::str::from_utf8(&bytes).ok();
+    let path = path.and_then(|text| text.strip_suffix('\n')).map(Path::new);
+    let path = path.filter(|path| path.is_absolute()).ok_or_else(|| {
+        let file = root.path_of(&Name::KEYRING_PLACE).display().to_string();
+        let why = "it is neither a folder nor the absolute path of one";
+        let hint =
+            "name the keyring's folder with --keyring; `agekeep keys move FOLDER` writes the file";
+        Error::damaged_with_hint(file, why, hint)
+    })?;
+    Ok(Some(path.to_owned()))
+}
+
+/// Writes the file `keyring` of a store under some name.
+pub(super) fn write_keyring_place(root: &Folder, name: &Name, place: &Path) -> Result<()> {
+    let invalid = || Error::invalid("the keyring's folder", "it is not UTF-8");
+    let text = format!("{}\n", place.to_str().ok_or_else(invalid)?);
+    root.replace_durably(name, text.as_bytes(), 0o600)
+}
+
+/// Removes the keyring that a killed move left in the store's folder, after another took its place.
+pub(super) fn remove_left(root: &Folder) -> Result<()> {
+    let names = root.list_of(Name::building);
+    for name in names.map_err(Error::io("read", root.path()))? {
+        if root.sub(&name).is_ok_and(|folder| folder.has(&Name::AUDIT)) {
+            root.remove_tree(&name)
+                .map_err(root.fault("remove", &name))?;
+        }
+    }
+    Ok(())
+}
+
+/// See [`Store::move_keyring`].
+pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
+    with_lock(store, |store| {
+        let root = &store.ledger.root.clone();
+        let from = store.ledger.keyring.folder().clone();
+        let is_own = disk::absolute(to)? == disk::absolute(&root.path_of(&Name::KEYRING))?;
+        let is_there = Folder::at(to).is_ok_and(|there| there.is(&from).unwrap_or(false));
+        if !is_own {
+            check_apart(root.path(), to)?;
+        }
+        remove_left(root)?;
+        // What takes the place of `keyring` is made whole beside it, and exchanged with it in one step.
+        let aside = Name::new_building();
+        let made = if is_there && is_own {
+            return Ok(());
+        } else if is_own {
+            let made = root.make_folder(&aside, 0o700);
+            let folder = made.and_then(|()| root.sub(&aside));
+            let folder = folder.map_err(root.fault("make", &aside))?;
+            keyring::copy_files(&from, &folder)
+        } else {
+            let copied = if is_there {
+                Ok(())
+            } else {
+                let folder = make_vacant(to)?;
+                let copied = keyring::copy_files(&from, &folder);
+                copied.inspect_err(|_| keyring::remove_files(&folder))
+            };
+            copied.and_then(|()| write_keyring_place(root, &aside, to))
+        };
+        let placed = made.and_then(|()| {
+            let placed = if root.has(&Name::KEYRING) {
+                root.swap(&aside, &Name::KEYRING)
+            } else {
+                root.rename_into(&aside, root, &Name::KEYRING)
+            };
+            placed.map_err(root.fault("put in place", &Name::KEYRING))?;
+            root.sync()
+        });
+        // Now what was there: the keyring itself, or the file that named its folder.
+        let removed = root.remove(&aside).or_else(|_| root.remove_tree(&aside));
+        placed?;
+        removed.map_err(root.fault("remove", &aside))?;
+        let is_left = !is_there && from.path() != root.path_of(&Name::KEYRING);
+        if is_left {
+            keyring::remove_files(&from);
+        }
+        if let Some(name) = keyring::file_left(&from).filter(|_| is_left) {
+            let why = io::Error::from(io::ErrorKind::PermissionDenied);
+            return Err(from.fault("remove", &name)(why));
+        }
+        let folder = keyring_at(root, None, &store.state.config.policy)?;
+        store.ledger.keyring = store.ledger.keyring.reopened_in(&folder)?;
+        store.ledger.keyring_said = None;
+        Ok(())
+    })
+}
+
+/// Reopens the keyring where it is now, after finishing a keyring update that an
 /// unclean stop left there. Called before anything is read or written with the keyring.
 pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&PendingRecovery>) -> Result<()> {
     let mut newer = None;
@@ -115,11 +238,13 @@ pub(super) fn check_one_keyring(store: &Store) -> Result<()> {
     }
 }
 
-/// Returns the store of which this is a copy, if its policy names a folder for the keyring: then
-/// both name the same.
+/// Returns the store of which this is a copy, if its keyring is elsewhere: then both have the same.
 fn named_by_original(store: &Store) -> Option<PathBuf> {
     // Nearly every store has its keyring inside, and then no file is read here.
-    store.state.config.policy.keyring.folder.as_ref()?;
+    let ledger = &store.ledger;
+    if ledger.keyring.folder().path() == ledger.root.path_of(&Name::KEYRING) {
+        return None;
+    }
     let original = store.ledger.rollback_check.copy_of();
     original.filter(KnownCopy::is_there)?.path
 }
@@ -127,14 +252,13 @@ fn named_by_original(store: &Store) -> Option<PathBuf> {
 /// Returns the error if the keyring in use is that of the original.
 fn shared_with(store: &Store, original: PathBuf) -> Option<Error> {
     let ledger = &store.ledger;
-    let named = store.state.config.policy.keyring.folder.as_ref()?;
-    let in_policy = keyring_at(&ledger.root, None, &store.state.config.policy);
+    let placed = keyring_at(&ledger.root, None, &store.state.config.policy);
     let is_own = ledger.keyring_said.is_some()
-        && !in_policy.is_ok_and(|folder| !ledger.keyring.is_another_in(&folder));
+        && !placed.is_ok_and(|folder| !ledger.keyring.is_another_in(&folder));
     (!is_own).then(|| {
         Error::Membership(MembershipFault::SharedKeyring {
             original,
-            keyring: named.into(),
+            keyring: ledger.keyring.folder().path().to_owned(),
         })
     })
 }

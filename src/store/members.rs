@@ -1,6 +1,8 @@
 //! Public verbs on members, signers, the policy and keys. Adding a member re-encrypts the two small
 //! keyring files; removing one rotates the keys for everything written from then on.
 
+use std::path::Path;
+
 use zeroize::Zeroizing;
 
 use crate::crypto::recipients::{self, Member, Role};
@@ -22,6 +24,7 @@ use crate::store::config::{
 use crate::store::history::read::{
     HistoryRead, erased, look_change, no_file_at, try_record_history_read,
 };
+use crate::store::keyring_location::move_keyring;
 use crate::store::log::parse_path;
 use crate::store::recovery::refresh;
 use crate::store::rekey::{self, ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};
@@ -193,6 +196,18 @@ impl Store {
     /// above 1 GiB, [`Error::Key`] if a recipient's plugin fails.
     pub fn backup_keys(&mut self, audience: Audience) -> Result<(Vec<u8>, Moment)> {
         backup_keys(self, audience)
+    }
+
+    /// Moves the keyring of this machine to another folder, outside the store or back into it, for
+    /// example onto a disk with backups of its own. A folder that already has it is only noted. Nothing is
+    /// recorded: other machines have theirs where they want.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a folder that is in the store or around it, [`Error::NotEmpty`] if something
+    /// else is there, [`Error::Io`] if files cannot be copied or removed. The keyring is then where it was;
+    /// a copy that is left is overwritten by the next call with the same folder.
+    pub fn move_keyring(&mut self, to: &Path) -> Result<()> {
+        move_keyring(self, to)
     }
 
     /// Exports the identities of a memory: of the one at a path now, or, by its id, of any that has

@@ -36,7 +36,7 @@ fn keys_and_content_are_in_different_places() {
     team.ok(&["recipients", "rm", "bob"]);
     assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
     assert_eq!(names(&keys), ["audit.age", "epoch.age", "names", "ring"]);
-    assert!(!team.home.store().join("keyring").exists());
+    assert!(team.home.store().join("keyring").is_file());
     team.assert_verified("with the keyring elsewhere");
     // The journal can be gone as ever.
     fs::remove_file(team.home.store().join("journal")).expect("there");
@@ -44,7 +44,7 @@ fn keys_and_content_are_in_different_places() {
     team.assert_verified("without a journal");
 }
 
-/// A copy whose policy names the store's keyring would change it: a restore drill that erases
+/// A copy that names the store's keyring would change it: a restore drill that erases
 /// something would erase it in the store.
 #[test]
 fn a_copy_does_not_write_with_the_keyring_of_the_store() {
@@ -141,59 +141,139 @@ fn a_store_whose_keyring_is_missing_says_so_and_what_still_works() {
     let mut by_environment = team.home.command(&["read", "/memories/a.md"]);
     let read = by_environment.env("AGEKEEP_KEYRING", place).output();
     assert_eq!(stdout(&read.expect("runs")), "text\n");
-    let policy = team.home.path().join("policy.toml");
-    fs::write(&policy, format!("[keyring]\nfolder = {place:?}\n")).expect("written");
-    let file = policy.to_str().expect("UTF-8");
-    team.ok(&["--keyring", place, "policy", "set", "--policy", file]);
+    team.ok(&["--keyring", place, "keys", "move", place]);
     assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
     team.assert_verified("in its new place");
 }
 
+/// Where the keyring is, is a thing of each machine: the policy, which all of them get, names no folder.
 #[test]
-fn a_policy_does_not_lead_to_where_the_keyring_is_not() {
+fn a_policy_names_no_folder_for_the_keyring() {
     let team = apart();
     team.create("a.md", "text\n");
     let policy = team.home.path().join("policy.toml");
-    let empty = team.home.path().join("empty");
-    fs::create_dir(&empty).expect("made");
+    let keys = team.home.path().join("volume/keys");
     let events = team.newest()["event"].clone();
     for text in [
-        format!("[keyring]\nfolder = {empty:?}\n"),
+        format!("[keyring]\nfolder = {keys:?}\n"),
         "[keyring]\nfolder = \"keys\"\n".to_owned(),
         "[keyring]\nfolder = 7\n".to_owned(),
         "[keyring]\nplace = \"/keys\"\n".to_owned(),
     ] {
         fs::write(&policy, &text).expect("written");
-        team.fails(
-            2,
-            &["policy", "set", "--policy", policy.to_str().expect("UTF-8")],
-        );
+        let file = policy.to_str().expect("UTF-8");
+        team.fails(2, &["policy", "set", "--policy", file]);
+        let other = team.home.path().join("other");
+        let args = ["--store", other.to_str().expect("UTF-8"), "init"];
+        team.fails(2, &[&args[..], &["--policy", file]].concat());
     }
     assert_eq!(team.newest()["event"], events);
-    // Without the table the keyring stays where it is.
-    fs::write(&policy, "[limits]\nlines = 9\n").expect("written");
-    team.ok(&["policy", "set", "--policy", policy.to_str().expect("UTF-8")]);
-    assert!(team.ok(&["policy", "get"]).contains("volume/keys"));
-    assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
-    // A copy that is behind is no copy.
-    let keys = team.home.path().join("volume/keys");
-    let copied = Command::new("cp")
-        .arg("-a")
-        .arg(&keys)
-        .arg(empty.join("keys"))
-        .status();
-    assert!(copied.expect("cp runs").success());
-    team.create("b.md", "more\n");
-    fs::write(
-        &policy,
-        format!("[keyring]\nfolder = {:?}\n", empty.join("keys")),
-    )
-    .expect("written");
-    team.fails(
-        2,
-        &["policy", "set", "--policy", policy.to_str().expect("UTF-8")],
+    let recorded = stdout(&team.home.git(&["show", "main:agekeep.toml"]));
+    assert!(
+        !recorded.contains("keyring") && !recorded.contains("volume"),
+        "{recorded}"
     );
-    assert_eq!(team.ok(&["read", "/memories/b.md"]), "more\n");
+}
+
+#[test]
+fn a_keyring_moves_where_there_is_room_for_it_and_back() {
+    let team = Team::new();
+    team.create("a.md", "text\n");
+    let (store, volume) = (team.home.store(), team.home.path().join("volume"));
+    let [first, second, full] = ["first", "second", "full"].map(|name| volume.join(name));
+    fs::create_dir_all(&full).expect("made");
+    fs::write(full.join("something"), "of somebody's").expect("written");
+    let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let own = store.join("keyring");
+    for (refused, code) in [
+        (full.clone(), 5),
+        (store.join("objects"), 2),
+        (team.home.path().to_owned(), 2),
+        (full.join("something"), 16),
+    ] {
+        team.fails(code, &["keys", "move", &text(&refused)]);
+        assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
+    }
+    assert_eq!(names(&full), ["something"]);
+    let mut events = team.newest()["event"].clone();
+    for place in [&first, &first, &second, &own, &own, &first, &own] {
+        let moved = team.ok(&["keys", "move", &text(place), "--json"]);
+        assert!(moved.contains(&text(place)), "{moved}");
+        assert_eq!(team.newest()["event"], events, "a move is no event");
+        for other in [&first, &second] {
+            let left = other.exists().then(|| names(other)).unwrap_or_default();
+            assert_eq!(left.is_empty(), other != place, "{left:?}");
+        }
+        assert_eq!(own.is_dir(), *place == own);
+        let left = names(&store);
+        assert!(
+            !left.iter().any(|name| name.starts_with(".agekeep")),
+            "{left:?}"
+        );
+        team.create(&format!("{}.md", events), "more\n");
+        team.ok(&[
+            "erase",
+            &format!("/memories/{}.md", events),
+            "--yes",
+            "--reason",
+            "done",
+        ]);
+        team.assert_verified("after a move");
+        events = team.newest()["event"].clone();
+    }
+    assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
+}
+
+/// Whoever can write the store's folder can write the file, too: it leads nowhere.
+#[test]
+fn a_file_in_the_place_of_the_keyring_is_a_path_or_an_error() {
+    let team = apart();
+    team.create("a.md", "text\n");
+    let file = team.home.store().join("keyring");
+    let right = fs::read(&file).expect("there");
+    let empty = team.home.path().join("empty");
+    fs::create_dir(&empty).expect("made");
+    let other = Team::new();
+    other.create("b.md", "of another store\n");
+    let keys_of_other = other.home.store().join("keyring");
+    for (text, code) in [
+        (b"".to_vec(), 13),
+        (b"volume/keys\n".to_vec(), 13),
+        (b"/no/end".to_vec(), 13),
+        (b"\xff\n".to_vec(), 13),
+        (vec![b'/'; 9000], 13),
+        (b"/no/such/folder\n".to_vec(), 12),
+        (format!("{}\n", empty.display()).into_bytes(), 12),
+        (format!("{}\n", keys_of_other.display()).into_bytes(), 6),
+        (
+            format!("{}\n", team.home.identity().display()).into_bytes(),
+            16,
+        ),
+    ] {
+        fs::write(&file, &text).expect("written");
+        let said = String::from_utf8_lossy(&text[..text.len().min(80)]).into_owned();
+        for args in [
+            &["read", "/memories/a.md"][..],
+            &["create", "/memories/c.md", "--text", "x"],
+        ] {
+            let output = team.home.run(args);
+            assert_eq!(
+                output.status.code(),
+                Some(code),
+                "{said}: {}",
+                stderr(&output)
+            );
+        }
+        assert!(
+            team.home.run(&["verify", "--full"]).status.code() != Some(0),
+            "{said}"
+        );
+    }
+    assert_eq!(names(&empty), [""; 0]);
+    other.assert_verified("whose keyring was named");
+    fs::write(&file, right).expect("written");
+    assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
+    team.assert_verified("as it was");
 }
 
 #[test]
@@ -238,19 +318,13 @@ fn a_move_of_the_keyring_loses_no_key() {
         }
     };
     say(&calls(0..5), 5);
-    settle(&store);
-    let copied = Command::new("cp")
-        .arg("-a")
-        .arg(store.join("keyring"))
-        .arg(&place)
-        .status();
-    assert!(copied.expect("cp runs").success());
-    let policy = team.home.path().join("policy.toml");
-    fs::write(&policy, format!("[keyring]\nfolder = {place:?}\n")).expect("written");
-    team.ok(&["policy", "set", "--policy", policy.to_str().expect("UTF-8")]);
+    team.ok(&["keys", "move", place.to_str().expect("UTF-8")]);
     say(&calls(5..10), 5);
-    settle(&store);
-    fs::remove_dir_all(store.join("keyring")).expect("there");
+    team.ok(&[
+        "keys",
+        "move",
+        store.join("keyring").to_str().expect("UTF-8"),
+    ]);
     say(&calls(10..15), 5);
     for n in 0..15 {
         assert_eq!(
@@ -288,7 +362,7 @@ fn another_spelling_of_its_folder_is_no_second_keyring() {
     }
     team.assert_verified("after all spellings");
     assert_eq!(names(&keys), ["audit.age", "epoch.age", "names", "ring"]);
-    // The policy keeps the folder as it is, whatever way led there.
+    // The store keeps the folder as it is, whatever way led there.
     let home = Home::empty();
     fs::create_dir(home.path().join("on-the-way")).expect("made");
     let way = home.path().join("on-the-way/../keys");

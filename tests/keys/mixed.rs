@@ -83,10 +83,7 @@ fn what_a_killed_process_left_goes_to_where_the_keyring_is_now() {
     let mut talk = Talk::with(&team, "owner");
     assert!(talk.read().contains("one"));
     let (store, place) = (team.home.store(), team.home.path().join("elsewhere"));
-    copy(&store.join("keyring"), &place);
-    let policy = team.home.path().join("policy.toml");
-    fs::write(&policy, format!("[keyring]\nfolder = {place:?}\n")).expect("written");
-    team.ok(&["policy", "set", "--policy", policy.to_str().expect("UTF-8")]);
+    team.ok(&["keys", "move", place.to_str().expect("UTF-8")]);
     let parent = stdout(&team.home.git(&["rev-parse", "main"]));
     let tables = ["ring", "names"].map(|name| place.join(name));
     let before = tables.clone().map(|table| fs::read(table).expect("there"));
@@ -102,7 +99,6 @@ fn what_a_killed_process_left_goes_to_where_the_keyring_is_now() {
     fs::write(store.join("refs/heads/main"), parent).expect("written");
     assert!(talk.read().contains("one"));
     drop(talk);
-    fs::remove_dir_all(store.join("keyring")).expect("the old one");
     assert_eq!(team.ok(&["read", "/memories/b.md"]), "text of b\n");
     team.assert_verified("after the move");
 }

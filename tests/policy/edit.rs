@@ -143,7 +143,7 @@ fn what_is_no_policy_is_kept_and_changes_nothing() {
         (
             "printf '[keyring]\\nfolder = \"/no/such/folder\"\\n' > \"$1\"",
             2,
-            "copy it there first",
+            "`agekeep keys move FOLDER` moves it",
             true,
         ),
     ] {

@@ -147,7 +147,7 @@ fn what_does_not_fit_names_its_key_and_changes_nothing() {
         ),
         ("limits.path_bytes", "8", "outside 32 to 4096"),
         ("tool", "[true]", "expected a table"),
-        ("keyring.folder", "/no/such/folder", "copy it there first"),
+        ("keyring.folder", "/no/such/folder", "each machine's own"),
         ("redaction.mode", "never", "\"never\""),
         ("redaction.gitleaks", "[[rules]", "gitleaks.toml"),
         (

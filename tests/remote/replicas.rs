@@ -774,28 +774,42 @@ fn a_reader_s_machine_that_becomes_an_auditor_s_loses_the_keys_of_texts() {
     ok(&ci.run(&["log", "-n", "1"]));
 }
 
-/// Where the policy moves the keyring, an erasure would not reach the one that stays.
+/// Each machine has its keyring where it wants: an erasure reaches it there, and no other machine hears of it.
 #[test]
-fn a_keyring_that_the_policy_moves_has_to_be_moved() {
+fn each_machine_has_its_keyring_where_it_wants() {
     let (laptop, host) = home_with_host();
     ok(&laptop.run(&["sync"]));
     let ci = joined(&laptop, &host, "ci");
-    let (new, code) = asking(&host, "new", &[]);
-    ok(&laptop.run(&["replicas", "add", "new", "--code", &code]));
+    let elsewhere = ci.path().join("elsewhere");
+    ok(&ci.run(&["keys", "move", path(&elsewhere)]));
+    ok(&laptop.run(&["create", "c.md", "--text", "from the laptop\n"]));
+    assert_eq!(synced(&laptop)["mailed"], 1);
+    assert_eq!(synced(&ci)["new_keys"], true);
+    assert!(ok(&ci.run(&["view", "c.md"])).contains("from the laptop"));
     ok(&ci.run(&["sync"]));
-    let elsewhere = laptop.path().join("elsewhere");
-    let mut cp = Command::new("cp");
-    cp.arg("-a")
-        .arg(laptop.store().join("keyring"))
-        .arg(&elsewhere);
-    ok(&cp.output().expect("cp"));
-    ok(&laptop.run(&["policy", "set", "keyring.folder", path(&elsewhere)]));
     ok(&laptop.run(&["sync"]));
-    for machine in [&ci, &new] {
-        let sync = machine.run(&["sync", "--json"]);
-        assert_eq!(refused(&sync).0, Some(2), "{}", stderr(&sync));
-        assert_ne!(head(&machine.store()), head(&host));
+    ok(&laptop.run(&["erase", "/memories/c.md", "--reason", "asked", "--yes"]));
+    ok(&laptop.run(&["sync"]));
+    let before = fs::read(elsewhere.join("ring")).expect("there");
+    assert_eq!(synced(&ci)["new_keys"], true);
+    assert!(fs::read(elsewhere.join("ring")).expect("there").len() < before.len());
+    assert!(ci.store().join("keyring").is_file());
+    assert!(laptop.store().join("keyring").is_dir());
+    for machine in [&laptop, &ci] {
+        assert_eq!(verified(machine), Some(0));
     }
+    // On a volume that is away no other keyring is begun.
+    fs::rename(&elsewhere, ci.path().join("away")).expect("moves");
+    ok(&laptop.run(&["create", "d.md", "--text", "more\n"]));
+    ok(&laptop.run(&["sync"]));
+    let sync = ci.run(&["sync", "--json"]);
+    assert!(
+        !sync.status.success() && !elsewhere.exists(),
+        "{}",
+        stderr(&sync)
+    );
+    fs::rename(ci.path().join("away"), &elsewhere).expect("moves");
+    ok(&ci.run(&["sync"]));
     assert_eq!(verified(&ci), Some(0));
 }
 
@@ -941,20 +955,6 @@ fn a_machine_asks_with_keys_of_its_own() {
     assert_eq!(clone("ci", &["--identity", path(&identity)]), Some(2));
     assert_eq!(clone("ci", &["--signing-key", path(&key)]), Some(2));
     assert_eq!(clone("no/name", &[]), Some(2));
-    // The keyring is to be in a folder that is not here, or that has one.
-    let elsewhere = laptop.path().join("elsewhere");
-    let mut cp = Command::new("cp");
-    ok(&cp
-        .arg("-a")
-        .arg(laptop.store().join("keyring"))
-        .arg(&elsewhere)
-        .output()
-        .expect("cp"));
-    ok(&laptop.run(&["policy", "set", "keyring.folder", path(&elsewhere)]));
-    ok(&laptop.run(&["sync"]));
-    assert_eq!(clone("ci", &[]), Some(2));
-    fs::rename(&elsewhere, laptop.path().join("away")).expect("moves");
-    assert_eq!(clone("ci", &[]), Some(2));
     assert_eq!(cards(&host).len(), before.len());
 }
 

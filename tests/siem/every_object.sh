@@ -117,6 +117,7 @@ a pull
 a push
 a --store copy pull
 a keys backup keys.age
+a keys move "$PWD/moved"
 age -d -i "$XDG_CONFIG_HOME/agekeep/identity.txt" keys.age | head -n 1
 a clone host.git restored --keys keys.age
 a --store host-copy --identity ci.txt --signing-key ci-key clone host.git host-copy --name ci > asked

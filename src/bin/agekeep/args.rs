@@ -83,8 +83,7 @@ pub(crate) struct Global {
     /// [default: `agekeep/signing_key` in the user's configuration folder]
     #[arg(long, env = "AGEKEEP_SIGNING_KEY", global = true, value_name = "FILE")]
     pub(crate) signing_key: Option<PathBuf>,
-    /// The folder of the keyring [default: the folder in the policy, or keyring in the store's
-    /// folder]
+    /// The folder of the keyring [default: where this machine has it; `agekeep keys move` moves it]
     #[arg(long, env = "AGEKEEP_KEYRING", global = true, value_name = "DIR")]
     pub(crate) keyring: Option<PathBuf>,
     /// Who gives the command; recorded in the event [default: `AGEKEEP_ACTOR`, or your user name].

@@ -43,7 +43,7 @@ pub(crate) fn run(global: &Global, args: &Init) -> Result<u8> {
     if args.recovery {
         output::close_to_others()?;
     }
-    let mut made = make(global, policy, args)?;
+    let mut made = make(global, &policy, args)?;
     // The result is shown whatever becomes of the template, because a recovery identity is shown
     // only once.
     let filled = match args.template {
@@ -78,7 +78,7 @@ pub(crate) fn run(global: &Global, args: &Init) -> Result<u8> {
 pub(crate) fn open_or_make(global: &Global, make_it: bool) -> Result<Store> {
     match global.open() {
         Err(Error::NoStore { .. }) if make_it => {
-            match make(global, Policy::default(), &Init::default()) {
+            match make(global, &Policy::default(), &Init::default()) {
                 // Another process made it a moment ago.
                 Err(Error::StoreExists { .. }) => global.open(),
                 made => made.map(|made| {
@@ -91,7 +91,8 @@ pub(crate) fn open_or_make(global: &Global, make_it: bool) -> Result<Store> {
     }
 }
 
-fn absolute(folder: &Path) -> Result<String> {
+/// Resolves a folder for the keyring.
+pub(crate) fn absolute(folder: &Path) -> Result<String> {
     let invalid = |why: &str| Error::invalid("the keyring's folder", why);
     let path = std::path::absolute(folder).map_err(|_| invalid("it is not a path"))?;
     // Links and `..` are resolved, because what is on the way may go.
@@ -130,7 +131,7 @@ pub(crate) struct InitResult {
 }
 
 /// Makes a store, and the keys to it that are missing.
-pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<InitResult> {
+pub(crate) fn make(global: &Global, policy: &Policy, args: &Init) -> Result<InitResult> {
     if global.now.is_some() && !args.trial {
         return Err(Error::NotATrial);
     }
@@ -139,9 +140,8 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<I
         environment::identity(global)?,
         environment::signing_key(global)?,
     );
-    if let Some(folder) = &global.keyring {
-        policy.keyring.folder = Some(absolute(folder)?);
-    }
+    let keyring = global.keyring.as_deref().map(absolute).transpose()?;
+    let keyring = keyring.map(PathBuf::from);
     // A store in the way is reported before any key is made.
     Store::check_vacant(&path)?;
     let given = args.recipient.as_deref();
@@ -149,6 +149,7 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<I
     let new_identity = keyfile::make_identity(&identity)?;
     let new_signing_key = keyfile::make_signing_key(&signing_key)?;
     let mut keys = environment::keys(global)?;
+    keys.keyring.clone_from(&keyring);
     if let Some(recipient) = recipient {
         keys.identity = keys.identity.with_recipient(recipient);
     }
@@ -158,7 +159,7 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<I
     } else {
         Store::init
     };
-    let made = init(&path, keys, &policy, &global.context(), global.clock());
+    let made = init(&path, keys, policy, &global.context(), global.clock());
     let mut store = made.map_err(|error| match error {
         Error::NotARecipient { .. } => Error::invalid(
             "the recipient",
@@ -174,10 +175,7 @@ pub(crate) fn make(global: &Global, mut policy: Policy, args: &Init) -> Result<I
     Ok(InitResult {
         recipient,
         recovery,
-        keyring: match &policy.keyring.folder {
-            Some(folder) => folder.into(),
-            None => path.join("keyring"),
-        },
+        keyring: keyring.unwrap_or_else(|| path.join("keyring")),
         store,
         path,
         identity,

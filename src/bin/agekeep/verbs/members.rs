@@ -258,6 +258,11 @@ enum KeyVerb {
     },
     /// Replace the keys of memories, for example if somebody may know them
     Replace(ReplaceKeys),
+    /// Move the keyring of this machine to another folder, outside the store or back into it
+    Move {
+        /// The folder, new or empty, or one that already has the keyring
+        folder: PathBuf,
+    },
     /// Back up the keyring to a new file, for `agekeep clone --keys` and `agekeep pull --keys`
     Backup {
         /// The new file, encrypted to all readers
@@ -272,8 +277,24 @@ pub(crate) fn keys(global: &Global, args: &KeysArgs) -> Result<u8> {
     match &args.verb {
         KeyVerb::Export { memory } => export_keys(global, memory),
         KeyVerb::Replace(args) => replace_keys(global, args),
+        KeyVerb::Move { folder } => move_keys(global, folder),
         KeyVerb::Backup { file, for_auditors } => back_up_keys(global, file, *for_auditors),
     }
+}
+
+fn move_keys(global: &Global, folder: &Path) -> Result<u8> {
+    let folder = PathBuf::from(crate::verbs::init::absolute(folder)?);
+    global.open_for_reading()?.move_keyring(&folder)?;
+    let object = json!({
+        "schema": "agekeep.keys_move/1",
+        "folder": folder,
+    });
+    let said = format!(
+        "The keyring of this machine is in {}. Back it up apart from the store.",
+        folder.display()
+    );
+    output::answer(global, &object, &said)?;
+    Ok(0)
 }
 
 fn back_up_keys(global: &Global, file: &Path, for_auditors: bool) -> Result<u8> {

@@ -336,11 +336,6 @@ fn introduced(cloned: &Cloned, args: &CloneArgs, vouched: bool) -> String {
             "\nIt has no keys: nobody can read it, and `agekeep verify` and `agekeep pull` work."
         }
     });
-    if cloned.keys_of.is_some() && cloned.is_keyring_elsewhere {
-        let said =
-            "The policy names another folder for the keyring, so give each command --keyring";
-        let _ = write!(text, "\n{said} {}.", folder.join("keyring").display());
-    }
     text
 }
 

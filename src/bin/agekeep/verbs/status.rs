@@ -409,10 +409,7 @@ fn backups(store: &Store, root: &Path) -> Option<Advice> {
              it can also read what is erased later",
             keyring.display()
         ),
-        fix: "copy that folder to a volume with a backup of its own, name it in the policy as \
-              `[keyring]` with `folder = \"…\"` (`agekeep policy set`), and remove the copy here; a \
-              new store: `agekeep init --keyring DIR`"
-            .into(),
+        fix: "move it to a volume with a backup of its own: `agekeep keys move FOLDER`".into(),
     })
 }
 
