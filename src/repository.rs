@@ -69,6 +69,8 @@ pub(crate) struct Repository {
     objects: OnceCell<Folder>,
     /// The packs as last listed.
     packs: RefCell<Option<Packs>>,
+    /// The loose objects as last listed, in order. Without a list each is looked for.
+    listed_loose: RefCell<Option<Vec<ObjectId>>>,
     /// The last commit and the last tree that were read: a command looks at the newest ones several
     /// times.
     last: RefCell<[Option<KnownObject>; 2]>,
@@ -173,6 +175,7 @@ impl Repository {
             recent,
             objects: OnceCell::new(),
             packs: RefCell::new(None),
+            listed_loose: RefCell::new(None),
             last: RefCell::default(),
             reader: RefCell::new(None),
             held: RefCell::default(),
@@ -457,6 +460,24 @@ impl Repository {
         self.read_journaled(id, &why)
     }
 
+    /// Lists the loose objects for strict reads, which then look for the file of another object only
+    /// if no pack has it. Without a list they look for each.
+    pub(crate) fn list_loose(&self) {
+        let listed = self.loose().ok().map(|mut loose| {
+            loose.sort_unstable();
+            loose
+        });
+        *self.listed_loose.borrow_mut() = listed;
+    }
+
+    /// Tells whether a list says that an object is not loose.
+    fn is_unlisted(&self, id: ObjectId) -> bool {
+        let listed = self.listed_loose.borrow();
+        listed
+            .as_ref()
+            .is_some_and(|all| all.binary_search(&id).is_err())
+    }
+
     fn read_loose(&self, id: ObjectId) -> Result<Loose> {
         let objects = match self.objects() {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Loose::Absent),
@@ -474,7 +495,12 @@ impl Repository {
     /// anything.
     pub(crate) fn read_strictly(&self, id: ObjectId) -> Result<StrictRead> {
         for look_again in [false, true] {
-            match self.read_loose(id)? {
+            let loose = if !look_again && self.is_unlisted(id) {
+                Loose::Absent
+            } else {
+                self.read_loose(id)?
+            };
+            match loose {
                 Loose::Whole(kind, bytes) => return Ok(StrictRead::Whole(kind, bytes)),
                 Loose::Damaged(why) => {
                     let rest = self
@@ -485,7 +511,8 @@ impl Repository {
                 }
                 Loose::Absent => {}
             }
-            if self.has_alternates() && !self.has_packs() {
+            let lists_packs = look_again || self.packs.borrow().is_none();
+            if lists_packs && self.has_alternates() && !self.has_packs() {
                 continue;
             }
             match self.read_packed(id, look_again, true)? {
@@ -516,12 +543,14 @@ impl Repository {
         if let Some((kind, bytes)) = self.read_staged(id) {
             return Ok(StrictRead::Whole(kind, bytes));
         }
-        if let Ok(objects) = self.objects()
+        if !self.is_unlisted(id)
+            && let Ok(objects) = self.objects()
             && let Some((kind, bytes)) = self.reading(|reader| reader.peek(objects, id))
         {
             return Ok(StrictRead::Whole(kind, bytes));
         }
-        if !self.has_alternates()
+        let has_listed = self.packs.borrow().is_some();
+        if (has_listed || !self.has_alternates())
             && let Packed::Whole(kind, bytes) = self.read_packed(id, false, false)?
             && let Some(kind) = kind.kind()
         {

@@ -82,6 +82,9 @@ pub(super) fn walk(
             }
         };
         commits.push(next);
+        if commits.len() == RUN {
+            repository.list_loose();
+        }
         if (commits.len() as u64).is_multiple_of(WALK_PROGRESS) {
             progress(Progress {
                 done: commits.len() as u64,
@@ -166,6 +169,9 @@ pub(super) fn check_commits(
             let sender = sender.clone();
             scope.spawn(move || {
                 let repository = Repository::open_lenient(root, journal::find);
+                if runs > 1 {
+                    repository.list_loose();
+                }
                 let mut examiner = CommitChecker::new(repository, keyring);
                 loop {
                     let run = next.fetch_add(1, Ordering::Relaxed);

@@ -19,7 +19,7 @@ const LARGE_OFFSET: u64 = 1 << 31;
 /// Largest index that is read into memory whole, in bytes; larger ones are read on demand.
 const WHOLE_BYTES_MAX: u64 = 256 * 1024;
 /// Remaining names that are read in one piece at the end of a binary search.
-const NAMES_AT_ONCE: u64 = 128;
+const NAMES_AT_ONCE: u64 = 256;
 
 /// The place of an object in a pack.
 #[derive(Clone, Copy)]
@@ -177,12 +177,10 @@ impl PackIndex {
         }
         let bytes = usize::try_from((high - low) * NAME_BYTES).expect("not many");
         let mut names = vec![0; bytes];
-
         self.read(NAMES_AT + NAME_BYTES * low, &mut names)?;
-        let mut all = (low..).zip(names.chunks_exact(20));
-        match all.find(|(_, name)| **name == id.0) {
-            Some((at, _)) => self.offset(at).map(Some),
-            None => Ok(None),
+        match names.as_chunks().0.binary_search(&id.0) {
+            Ok(at) => self.offset(low + at as u64).map(Some),
+            Err(_) => Ok(None),
         }
     }
 

@@ -113,10 +113,8 @@ impl Pack {
         entry: &Indexed,
         next: Option<u64>,
     ) -> io::Result<Option<Vec<u8>>> {
-        if !matches!(
-            self.entry(entry.offset)?.form,
-            EntryEncoding::Whole(Type::Blob)
-        ) {
+        let (start, _) = self.entry(entry.offset, &mut [0; START_BYTES])?;
+        if !matches!(start.form, EntryEncoding::Whole(Type::Blob)) {
             return Ok(None);
         }
         let (file, end) = self.file()?;
@@ -140,8 +138,8 @@ impl Pack {
             if let Some(known) = tools.recent.find((self.number, at)) {
                 break known;
             }
-            let entry = self.entry(at)?;
-            let inflated = self.inflate(&entry, &mut tools.inflater)?;
+            let (entry, begun) = self.entry(at, &mut tools.begun)?;
+            let inflated = self.inflate(&entry, begun, &mut tools.inflater)?;
             match entry.form {
                 EntryEncoding::Whole(kind) => {
                     let found = (kind, Arc::new(inflated));
@@ -173,17 +171,17 @@ impl Pack {
         Ok((kind, bytes))
     }
 
-    fn entry(&self, at: u64) -> io::Result<PackEntry> {
+    /// Reads the start of an entry, and in the same buffer the first of its deflated bytes.
+    fn entry<'a>(&self, at: u64, buffer: &'a mut [u8]) -> io::Result<(PackEntry, &'a [u8])> {
         let (file, end) = self.file()?;
         let torn = || fault("its pack entry is torn");
         let room = end
             .checked_sub(at)
             .filter(|room| *room > 0)
             .ok_or_else(torn)?;
-        let mut start = [0; START_BYTES];
-        let room = usize::try_from(room).map_or(START_BYTES, |room| room.min(START_BYTES));
-        file.read_exact_at(&mut start[..room], at)?;
-        let start = &start[..room];
+        let room = usize::try_from(room).map_or(buffer.len(), |room| room.min(buffer.len()));
+        let start = &mut buffer[..room];
+        file.read_exact_at(start, at)?;
         let (code, size, used) = parse_start(start).ok_or_else(torn)?;
         let rest = &start[used..];
         let (form, used) = match code {
@@ -205,11 +203,16 @@ impl Pack {
             ),
         };
         let data = at + used as u64;
-        Ok(PackEntry { form, size, data })
+        Ok((PackEntry { form, size, data }, &start[used..]))
     }
 
-    fn inflate(&self, entry: &PackEntry, inflater: &mut Decompress) -> io::Result<Vec<u8>> {
-        let torn = || fault("its pack entry does not inflate to its size");
+    /// Inflates an entry whose first bytes were read.
+    fn inflate(
+        &self,
+        entry: &PackEntry,
+        begun: &[u8],
+        inflater: &mut Decompress,
+    ) -> io::Result<Vec<u8>> {
         if entry.size > OBJECT_BYTES_MAX {
             return Err(fault("its pack entry is larger than any object of a store"));
         }
@@ -218,34 +221,36 @@ impl Pack {
         // One byte more: zlib reports the end of a stream only if there is room for more output.
         let room = entry.size.min(ROOM_BYTES) + 1;
         let mut out = Vec::with_capacity(usize::try_from(room).expect("not much"));
-        let mut piece = vec![0; READ_BYTES];
+        let (mut more, mut piece) = (Vec::new(), begun);
         let mut at = entry.data;
         loop {
-            let room = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
-            let length = room.min(piece.len());
-            file.read_exact_at(&mut piece[..length], at)?;
             let (read, made) = (inflater.total_in(), inflater.total_out());
-            let done = inflater.decompress_vec(&piece[..length], &mut out, FlushDecompress::None);
-            if done.map_err(|_| torn())? == Status::StreamEnd {
+            let done = inflater.decompress_vec(piece, &mut out, FlushDecompress::None);
+            if done.map_err(|_| not_inflated())? == Status::StreamEnd {
                 let whole = inflater.total_out() == entry.size;
-                return whole.then_some(out).ok_or_else(torn);
+                return whole.then_some(out).ok_or_else(not_inflated);
             }
             let used = inflater.total_in() - read;
             at += used;
             let stuck = used == 0 && inflater.total_out() == made;
             if inflater.total_out() > entry.size || (stuck && out.len() < out.capacity()) {
-                return Err(torn());
+                return Err(not_inflated());
             }
             if out.len() == out.capacity() {
                 let missing = entry.size + 1 - inflater.total_out().min(entry.size);
                 let more = missing.min(out.len() as u64 + 1);
                 out.reserve(usize::try_from(more).expect("below the limit"));
             }
-            if piece.len() < 16 * READ_BYTES {
-                piece.resize(16 * READ_BYTES, 0);
-            }
+            let room = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+            more.resize(room.min(16 * READ_BYTES), 0);
+            file.read_exact_at(&mut more, at)?;
+            piece = &more;
         }
     }
+}
+
+fn not_inflated() -> io::Error {
+    fault("its pack entry does not inflate to its size")
 }
 
 fn open(folder: &Folder, id: PackId) -> io::Result<(File, u64)> {
@@ -262,6 +267,8 @@ fn open(folder: &Folder, id: PackId) -> io::Result<(File, u64)> {
 /// Reusable state for reading packs.
 pub(in super::super) struct PackReadContext {
     inflater: Decompress,
+    /// Holds the first bytes of an entry.
+    begun: Vec<u8>,
     recent: ObjectCache,
 }
 
@@ -269,6 +276,7 @@ impl PackReadContext {
     pub(in super::super) fn new() -> Self {
         Self {
             inflater: Decompress::new(true),
+            begun: vec![0; READ_BYTES],
             recent: ObjectCache::default(),
         }
     }
