@@ -298,7 +298,7 @@ impl PathRefJson {
 pub(crate) struct PathOpener<'a> {
     pub(super) keyring: &'a Keyring,
     /// Collects the memories whose paths do not open, if reading should continue regardless.
-    closed: Option<&'a RefCell<Vec<MemoryId>>>,
+    closed: Option<RefCell<Vec<MemoryId>>>,
     /// The cache of opened name keys, if enabled.
     known: Option<RefCell<NameKeys>>,
 }
@@ -328,18 +328,22 @@ impl<'a> PathOpener<'a> {
         }
     }
 
-    /// Skips a path that does not open, and notes the memory.
-    pub(crate) fn noting(keyring: &'a Keyring, closed: &'a RefCell<Vec<MemoryId>>) -> Self {
+    /// Like [`Self::remembering`], but skips a path that does not open, and notes the memory.
+    pub(crate) fn noting(keyring: &'a Keyring) -> Self {
         Self {
-            keyring,
-            closed: Some(closed),
-            known: None,
+            closed: Some(RefCell::default()),
+            ..Self::remembering(keyring)
         }
+    }
+
+    /// Takes the memories that were noted since the last call.
+    pub(crate) fn take_closed(&self) -> Vec<MemoryId> {
+        self.closed.as_ref().map(RefCell::take).unwrap_or_default()
     }
 
     /// Opens a path; `None` if the memory's name key is gone, an error if the path does not open.
     fn open(&self, id: MemoryId, sealed: &str) -> Result<Option<MemoryPath>, &'static str> {
-        match (self.open_path(id, sealed), self.closed) {
+        match (self.open_path(id, sealed), &self.closed) {
             (Err(why), Some(closed)) => {
                 // A damaged entry is a fault of the keyring, and reported by its own check.
                 if why != ENTRY_FAULT {

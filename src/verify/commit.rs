@@ -2,13 +2,13 @@
 
 mod change;
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
 
 use crate::crypto::digest::Digest;
+use crate::crypto::seal::SealKey;
 use crate::crypto::sign::{SignedBy, SignerEntry, SignerRole, Signers, Validity};
 use crate::error::Result;
 use crate::event::command::may_record;
@@ -22,6 +22,8 @@ use crate::verify::tree::RawTree;
 
 /// Folders that one checker caches: more than a store has.
 const FOLDERS_MAX: usize = 512;
+/// Memories whose keys one checker caches.
+const KEYS_MAX: usize = 4_096;
 
 /// The state of history right before a commit.
 #[derive(Clone, Default)]
@@ -94,6 +96,9 @@ pub(super) struct CheckedCommitFacts {
 pub(super) struct CommitChecker<'a> {
     repository: Repository,
     keyring: Option<&'a Keyring>,
+    opener: Option<PathOpener<'a>>,
+    /// The keys of memories whose versions were opened.
+    keys: HashMap<MemoryId, Option<Vec<SealKey>>>,
     /// The last two root trees: hardly any commit needs another.
     roots: [Option<(ObjectId, Rc<RawTree>)>; 2],
     folders: HashMap<ObjectId, Rc<RawTree>>,
@@ -105,6 +110,8 @@ impl<'a> CommitChecker<'a> {
         Self {
             repository,
             keyring,
+            opener: keyring.map(PathOpener::noting),
+            keys: HashMap::new(),
             roots: [None, None],
             folders: HashMap::new(),
             signers: HashMap::new(),
@@ -239,9 +246,10 @@ impl<'a> CommitChecker<'a> {
         before: &Before,
         seen: &mut CheckedCommitFacts,
     ) {
-        let Some(keyring) = self.keyring else { return };
-        let closed = RefCell::default();
-        let event = match said.message.open(&PathOpener::noting(keyring, &closed)) {
+        let Some(opener) = &self.opener else { return };
+        let event = said.message.open(opener);
+        let closed = opener.take_closed();
+        let event = match event {
             Ok(event) => event,
             Err(fault) => return seen.faults.push(record_fault(&fault)),
         };
@@ -265,7 +273,7 @@ impl<'a> CommitChecker<'a> {
             let what = "its record names a blob where none is written, or none where one is";
             seen.faults.push(Fault::new("record-malformed", what));
         }
-        seen.closed = closed.into_inner();
+        seen.closed = closed;
         seen.event = Some(event);
     }
 

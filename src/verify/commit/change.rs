@@ -10,7 +10,9 @@ use crate::event::{self, Change, Event, MemoryChange, PublicFile};
 use crate::id::{MemoryId, ObjectId};
 use crate::policy::Policy;
 use crate::repository::object::ObjectKind;
-use crate::verify::commit::{Before, BlobChange, CheckedCommitFacts, CommitChecker, MessageHeader};
+use crate::verify::commit::{
+    Before, BlobChange, CheckedCommitFacts, CommitChecker, KEYS_MAX, MessageHeader,
+};
 use crate::verify::findings::Fault;
 use crate::verify::tree::{EntryChange, Mode, RawTree, RawTreeEntry, is_fan, memory_of};
 use crate::version;
@@ -217,21 +219,25 @@ impl CommitChecker<'_> {
 
     /// Tells whether a version opens at its place with one of its memory's keys, as far as this
     /// identity can know.
-    fn opens(&self, touch: &MemoryChange, sealed: &Sealed) -> bool {
+    fn opens(&mut self, touch: &MemoryChange, sealed: &Sealed) -> bool {
         let Some(keyring) = self.keyring.filter(|keyring| keyring.is_reader()) else {
             return true;
         };
-        let Ok(keys) = keyring.memory_keys(touch.id) else {
+        if self.keys.len() >= KEYS_MAX {
+            self.keys.clear();
+        }
+        let keys = self.keys.entry(touch.id);
+        let Some(keys) = keys.or_insert_with(|| keyring.memory_keys(touch.id).ok()) else {
             return false;
         };
         match &touch.path {
             Some(path) => {
                 let (id, version) = (touch.id, touch.version);
                 let place = version::VersionAddress { id, path, version };
-                version::open(&keys, &place, sealed).is_ok()
+                version::open(keys, &place, sealed).is_ok()
             }
             // The path in its header is erased too.
-            None => SealKey::open_with_any(&keys, sealed).is_ok(),
+            None => SealKey::open_with_any(keys, sealed).is_ok(),
         }
     }
 }
