@@ -146,12 +146,15 @@ impl Journal {
             let end = journal.end + bytes.len() as u64;
             journal.fill_to(end).map_err(fault())?;
             file.write_all_at(&bytes, journal.end).map_err(fault())?;
+            journal.last = (journal.end, *bytes.first_chunk().expect("it has a header"));
+            journal.learn(record);
             journal.end = end;
         }
         disk::sync_file(&file).map_err(fault())?;
         folder.rename(&aside, &Name::JOURNAL).map_err(fault())?;
         folder.sync()?;
-        let journal = Self::open(folder)?;
+        journal.name = Name::JOURNAL;
+        journal.beyond = journal.bytes_beyond().map_err(journal.fault("read"))?;
         journal.durable.set(journal.end);
         Ok(journal)
     }

@@ -213,11 +213,17 @@ impl Work {
     /// Starts a new journal after the packed records. Returns `false` if another process did so, or
     /// moved the branch elsewhere.
     fn start_anew(&self, repository: &Repository, packed: &Journal) -> Result<bool> {
+        let base = packed.head();
+        // Most records since are checked before the lock is taken. One that is being written may fail.
+        let early = Journal::open_at(&self.root, base);
         let Some(lock) = self.lock() else {
             return Ok(false);
         };
-        let base = packed.head();
-        let mut now = Journal::open_at(&self.root, base)?;
+        let mut now = match early {
+            Ok(early) => early,
+            Err(_) => Journal::open_at(&self.root, base)?,
+        };
+        now.refresh()?;
         let knows = |branch: &ObjectId| now.knows(*branch) || packed.knows(*branch);
         let branch = repository.head()?.filter(knows);
         let Some(branch) = branch.filter(|_| now.inode() == packed.inode()) else {
