@@ -7,6 +7,7 @@
 pub(crate) mod file;
 #[cfg(any(fuzzing, test))]
 pub(crate) mod fuzzing;
+mod next;
 mod row;
 mod rows;
 pub(crate) mod step;

@@ -3,7 +3,8 @@
 //!
 //! When there are many steps, the leaves they change are rewritten after them, followed by a root
 //! that names these and the unchanged leaves. So a process opens only the root, the steps and the
-//! leaves it looks into, and writes only the leaves that changed.
+//! leaves it looks into, and writes only the leaves that changed. Once most of the file is unused,
+//! the leaves are copied to a new one: by a thread, if the process goes on ([`NextFile`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use zeroize::Zeroizing;
 use crate::crypto::aead::Key;
 use crate::disk::{self, File, FileExt, Folder, Name};
 use crate::id::{self, MemoryId, ObjectId, StoreId};
+use crate::state::catalog::next::{LeafCopy, NextFile};
 use crate::state::catalog::row::{self, IdIndexRow, MemoryRow, RetentionRow, StateRow};
 use crate::state::catalog::rows::{CatalogReader, MemoryOverlay, ReadState, Rebuild};
 use crate::state::catalog::step::{AgentEvent, RateCounter};
@@ -40,6 +42,10 @@ pub(crate) struct CatalogFile {
     open: Option<OpenCatalog>,
     /// The event count at which writing is tried again.
     retry_at: u64,
+    /// True once it has written a root: then the process goes on.
+    has_written: bool,
+    /// The thread that makes the next file.
+    pub(super) copy: Option<LeafCopy>,
 }
 
 impl CatalogFile {
@@ -61,6 +67,8 @@ impl CatalogFile {
             rebuild: None,
             open: None,
             retry_at: 0,
+            has_written: false,
+            copy: None,
         }
     }
 
@@ -206,6 +214,7 @@ impl CatalogFile {
         let is_due = self.open.as_ref().is_none_or(|open| {
             (open.events, open.head) != (catalog.events, catalog.head)
                 || open.end - open.steps_at > STEPS_BYTES_MAX
+                || self.copy.as_ref().is_some_and(LeafCopy::is_done)
         });
         catalog.events >= self.retry_at && (is_due || catalog.is_torn())
     }
@@ -219,64 +228,72 @@ impl CatalogFile {
     }
 
     fn try_write_root(&mut self, catalog: &mut Catalog, key: &Key) -> Option<()> {
-        let stays = self.open.as_ref().filter(|open| {
-            let base = catalog.rows.base();
-            base.is_some_and(|base| base.inode == open.inode && base.key.is(key))
-                && open.is_at_its_root()
-                && open.end < 2 * open.leaf_bytes + UNUSED_BYTES_MAX
+        let base = catalog.rows.base().filter(|base| base.key.is(key));
+        let here = self.open.as_ref().filter(|open| {
+            base.is_some_and(|base| base.inode == open.inode) && open.is_at_its_root()
         });
+        let is_full =
+            |times| here.is_none_or(|open| open.end >= times * open.leaf_bytes + UNUSED_BYTES_MAX);
+        let is_copied = self.copy.as_ref().is_some_and(LeafCopy::is_done);
+        let may_wait = self.has_written && !is_full(3);
+        let begins_copy = is_full(2) && may_wait && self.copy.is_none();
+        let stays = here.filter(|_| !is_copied && (!is_full(2) || may_wait));
         let in_file = stays.and_then(|open| {
             let file = Arc::clone(&open.file);
             let roots = [open.end, open.root];
             Self::put_root(catalog, key, &file, open.names, ReusedLeaves::Here, roots)
         });
         // Copy the sealed leaves unless their key is being replaced or one of them cannot be read.
-        let base = catalog.rows.base();
-        let base = base.filter(|base| base.key.is(key) && !base.is_torn());
-        let copied = || self.put_file(catalog, key, Some(base?));
-        let anew = || self.put_file(catalog, key, None);
-        let written = in_file.or_else(copied).or_else(anew)?;
+        let base = base.filter(|base| !base.is_torn());
+        let copy = if in_file.is_none() {
+            self.copy.take()
+        } else {
+            None
+        };
+        let from_thread = || {
+            let (aside, next) = copy?.finish(base?)?;
+            self.put_file(catalog, key, base, &aside, &next)
+        };
+        let new_file = |base: Option<&CatalogReader>| {
+            let (folder, aside) = (self.folder.as_ref()?, Name::new_temporary());
+            let line = base.map_or_else(id::random, |base| base.names.line);
+            let next = NextFile::begin(folder, &aside, self.store, line)?;
+            self.put_file(catalog, key, base, &aside, &next)
+        };
+        let written = in_file
+            .or_else(from_thread)
+            .or_else(|| new_file(Some(base?)))
+            .or_else(|| new_file(None))?;
         let (open, by_path, by_id) = written;
         let base = self.base(&open, catalog, by_path, by_id)?;
+        if begins_copy {
+            let folder = self.folder.as_ref()?;
+            self.copy = LeafCopy::begin(folder, &base);
+        }
         catalog.rows.rebase_on(base);
-        self.open = Some(open);
+        (self.open, self.has_written) = (Some(open), true);
         Some(())
     }
 
-    /// Writes a new file, reusing the leaves of `base` if given, and puts it in place.
+    /// Writes the rest of a new file, reusing the leaves of `base` if given, and puts it in place.
     fn put_file(
         &self,
         catalog: &Catalog,
         key: &Key,
         base: Option<&CatalogReader>,
+        aside: &Name,
+        next: &NextFile,
     ) -> Option<WrittenCatalog> {
-        let (folder, aside) = (self.folder.as_ref()?, Name::new_temporary());
-        let file = folder.create_new(&aside, 0o600).ok().map(Arc::new)?;
-        let written = self.put_aside(&file, catalog, key, base);
-        let written = written.filter(|_| folder.rename(&aside, &self.name).is_ok());
+        let folder = self.folder.as_ref()?;
+        let kept = base.map_or(ReusedLeaves::None, |base| {
+            ReusedLeaves::In(&base.file, &next.copied)
+        });
+        let written = Self::put_root(catalog, key, &next.file, next.names, kept, [next.end, 0]);
+        let written = written.filter(|_| folder.rename(aside, &self.name).is_ok());
         if written.is_none() {
-            drop(folder.remove(&aside));
+            drop(folder.remove(aside));
         }
         written
-    }
-
-    fn put_aside(
-        &self,
-        file: &Arc<File>,
-        catalog: &Catalog,
-        key: &Key,
-        base: Option<&CatalogReader>,
-    ) -> Option<WrittenCatalog> {
-        let names = Names {
-            store: self.store,
-            file: id::random(),
-            line: base.map_or_else(id::random, |base| base.names.line),
-        };
-        let start = [&MAGIC[..], &self.store.0, &names.file, &names.line].concat();
-        file.write_all_at(&start, 0).ok()?;
-        let kept = base.map_or(ReusedLeaves::None, |base| ReusedLeaves::In(&base.file));
-        let roots = [HEADER_BYTES as u64, 0];
-        Self::put_root(catalog, key, file, names, kept, roots)
     }
 
     /// Writes leaves and a root at the end of a file, then stores the offsets of that root and of

@@ -2,7 +2,7 @@
 //! one leaf at another place.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -230,9 +230,12 @@ pub(super) enum ReusedLeaves<'a> {
     None,
     /// Leaves of the same file, kept in place.
     Here,
-    /// Leaves of another file, copied.
-    In(&'a File),
+    /// Leaves of another file, copied now unless they were copied before.
+    In(&'a File, &'a CopiedLeaves),
 }
+
+/// The places of leaves in the file that they were copied to, by their ids.
+pub(super) type CopiedLeaves = HashMap<[u8; 8], LeafAddress>;
 
 /// A buffered writer that starts at an offset of a file.
 pub(super) struct LeafWriter<'a> {
@@ -263,17 +266,22 @@ impl LeafWriter<'_> {
     pub(super) fn keep(&mut self, leaf: LeafAddress) -> Option<LeafAddress> {
         match self.kept {
             ReusedLeaves::None => None,
-            ReusedLeaves::Here => {
-                self.leaf_bytes += u64::from(leaf.length);
-                Some(leaf)
-            }
-            ReusedLeaves::In(_) if leaf.length > BLOCK_BYTES_MAX => None,
-            ReusedLeaves::In(file) => {
+            ReusedLeaves::Here => Some(self.kept_at(leaf)),
+            ReusedLeaves::In(..) if leaf.length > BLOCK_BYTES_MAX => None,
+            ReusedLeaves::In(file, copied) => {
+                if let Some(place) = copied.get(&leaf.id) {
+                    return Some(self.kept_at(*place));
+                }
                 let mut bytes = vec![0; leaf.length as usize];
                 file.read_exact_at(&mut bytes, leaf.offset).ok()?;
                 self.place(leaf.id, &bytes)
             }
         }
+    }
+
+    fn kept_at(&mut self, place: LeafAddress) -> LeafAddress {
+        self.leaf_bytes += u64::from(place.length);
+        place
     }
 
     fn place(&mut self, id: [u8; 8], bytes: &[u8]) -> Option<LeafAddress> {
