@@ -45,6 +45,9 @@ pub(super) enum Group {
     Spoken,
 }
 
+/// Number of groups.
+pub(super) const GROUPS: usize = Group::Spoken as usize + 1;
+
 /// A coarser sort than [`Group`], for the features of the words around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

@@ -4,6 +4,7 @@
 //! million.
 
 use crate::notes::hash;
+use crate::notes::table::NumberTable;
 
 /// A class of words that the code depends on, and not only the points. Its value is the number of
 /// the class in `vocabulary.txt`.
@@ -108,15 +109,7 @@ include!(concat!(env!("OUT_DIR"), "/vocabulary.rs"));
 
 /// Returns the classes of an entry.
 fn look_up(hash: u32, form: u32) -> u32 {
-    let number = hash::feature(0, hash, form, 0).max(1);
-    let mut place = hash::place(number, BITS);
-    loop {
-        match NUMBERS[place] {
-            0 => return 0,
-            there if there == number => return SETS[place],
-            _ => place = (place + 1) % NUMBERS.len(),
-        }
-    }
+    ENTRIES.get(hash::feature(0, hash, form, 0).max(1))
 }
 
 /// Returns the classes of a word in lower case, and its hash.
