@@ -9,10 +9,10 @@ use std::{env, fs};
 use hash::{feature, of_many, place, place_with};
 
 #[cfg(test)]
-use crate::notes::hash;
+pub(crate) use crate::notes::hash;
 #[cfg(not(test))]
 #[path = "../src/notes/hash.rs"]
-mod hash;
+pub(crate) mod hash;
 
 /// Classes whose words the gate looks for.
 const LABELS: [&str; 11] = [

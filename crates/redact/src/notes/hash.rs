@@ -37,3 +37,13 @@ pub(crate) const fn feature(kind: u8, one: u32, two: u32, three: u32) -> u32 {
         ^ three.wrapping_mul(0x1656_67b1);
     mixed ^ mixed >> 15
 }
+
+/// Returns the first eight bytes of a word as a number, in lower case. Numbers of words are in the
+/// order of the words.
+pub(crate) fn head(word: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    for (to, from) in head.iter_mut().zip(word) {
+        *to = from.to_ascii_lowercase();
+    }
+    u64::from_be_bytes(head)
+}

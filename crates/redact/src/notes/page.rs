@@ -1,7 +1,6 @@
 //! The page of a text: the lines near labels, as words with their classes and the marks around
 //! them.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::notes::look::{Look, Sort, is_digit, look};
@@ -81,8 +80,6 @@ pub(super) struct Word<'a> {
     pub(super) line: usize,
     /// Set if something has been found there.
     pub(super) taken: bool,
-    /// The number of its repetitions on the page: 2 for more than one.
-    pub(super) repeated: u8,
 }
 
 impl Word<'_> {
@@ -123,6 +120,8 @@ pub(super) struct NoteLine {
 pub(super) struct NotePage<'a> {
     pub(super) words: Vec<Word<'a>>,
     pub(super) lines: Vec<NoteLine>,
+    /// The hashes of all words, sorted.
+    hashes: Vec<u32>,
 }
 
 /// The decisions on the words before the present one.
@@ -143,6 +142,7 @@ impl<'a> NotePage<'a> {
         let mut page = NotePage {
             words: Vec::new(),
             lines: Vec::new(),
+            hashes: Vec::new(),
         };
         let mut taken: Vec<(usize, usize)> = found.iter().map(|s| (s.start, s.end)).collect();
         taken.sort_unstable();
@@ -160,7 +160,8 @@ impl<'a> NotePage<'a> {
             }
             word.taken |= taken.get(first).is_some_and(|span| span.0 < end);
         }
-        page.count();
+        page.hashes = page.words.iter().map(|word| word.hash).collect();
+        page.hashes.sort_unstable();
         for at in 0..page.lines.len() {
             let above = (1..=3).filter_map(|up| page.above(at, up));
             let above = above.fold(0, |all, line| all | line.classes.0);
@@ -171,16 +172,12 @@ impl<'a> NotePage<'a> {
         page
     }
 
-    /// Counts how often each word occurs.
-    fn count(&mut self) {
-        let mut counts: HashMap<u32, u8> = HashMap::new();
-        for word in &self.words {
-            let count = counts.entry(word.hash).or_default();
-            *count = count.saturating_add(1);
-        }
-        for word in self.words.iter_mut().filter(|word| word.hash != 0) {
-            word.repeated = (counts[&word.hash] - 1).min(2);
-        }
+    /// Returns how often a word is repeated on the page: 2 for more than once.
+    pub(super) fn repeated(&self, word: &Word) -> u32 {
+        let first = self.hashes.partition_point(|hash| *hash < word.hash);
+        let again = self.hashes[first..].iter().skip(1).take(2);
+        let again = again.take_while(|hash| **hash == word.hash && word.hash != 0);
+        again.map(|_| 1).sum()
     }
 
     /// Asks `is_secret` about each word that could be a secret, in order.
@@ -741,7 +738,6 @@ impl<'a> LineReader<'a, '_> {
             behind: 0,
             line: self.line,
             taken: false,
-            repeated: 0,
         });
     }
 
@@ -757,7 +753,6 @@ impl<'a> LineReader<'a, '_> {
             behind: 0,
             line: self.line,
             taken: true,
-            repeated: 0,
         });
         self.marks = 0;
     }

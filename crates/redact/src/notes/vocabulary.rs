@@ -115,34 +115,43 @@ fn look_up(hash: u32, form: u32) -> u32 {
 /// Returns the classes of a word in lower case, and its hash.
 pub(super) fn classes(lower: &str) -> (Classes, u32) {
     let bytes = lower.as_bytes();
-    let chars = if lower.is_ascii() {
-        bytes.len()
-    } else {
-        lower.chars().count()
-    };
-    let (mut bits, mut hash, mut count) = (0, hash::SEED, 0);
-    for (at, c) in lower.char_indices() {
-        for byte in &bytes[at..at + c.len_utf8()] {
-            hash = hash::add(hash, *byte);
-        }
-        count += 1;
-        if count >= 2 && chars - count <= ENDING_CHARS_MAX {
-            bits |= look_up(hash, STEM);
+    let mut left = lower.chars().count();
+    let (mut bits, mut hash) = (0, hash::SEED);
+    let ends = |at: usize| bytes.get(at).is_none_or(|b| is_first(*b));
+    let whole = left;
+    for (at, byte) in bytes.iter().enumerate() {
+        hash = hash::add(hash, *byte);
+        if ends(at + 1) {
+            left -= 1;
+            if left <= ENDING_CHARS_MAX && left + 2 <= whole {
+                bits |= look_up(hash, STEM);
+            }
         }
     }
     bits |= look_up(hash, WHOLE);
-    for (at, _) in lower.char_indices().take(WORD_CHARS_MAX) {
+    let firsts = (0..bytes.len()).filter(|at| is_first(bytes[*at]));
+    for at in firsts.take(WORD_CHARS_MAX) {
         if !is_head(PART_HEADS.as_slice(), &bytes[at..]) {
             continue;
         }
-        let mut hash = hash::SEED;
-        for c in lower[at..].chars().take(PART_CHARS_MAX) {
-            let mut buffer = [0; 4];
-            hash = c.encode_utf8(&mut buffer).bytes().fold(hash, hash::add);
-            bits |= look_up(hash, PART);
+        let (mut hash, mut chars) = (hash::SEED, 0);
+        for (at, byte) in bytes.iter().enumerate().skip(at) {
+            hash = hash::add(hash, *byte);
+            if ends(at + 1) {
+                bits |= look_up(hash, PART);
+                chars += 1;
+                if chars == PART_CHARS_MAX {
+                    break;
+                }
+            }
         }
     }
     (Classes(bits), hash)
+}
+
+/// Tells whether a byte is the first of a character.
+fn is_first(byte: u8) -> bool {
+    byte & 0xC0 != 0x80
 }
 
 /// Tells whether an entry may begin as a text does, by a bit for the hash of two or three bytes.

@@ -479,7 +479,7 @@ fn word_features(page: &NotePage, at: usize, history: &History, mut see: impl Fn
         .filter(|other| other.look.group == word.look.group)
         .take(6);
     see(FeatureKind::Alike, as_u32(alike.count()), group, 0);
-    see(FeatureKind::Repeated, u32::from(word.repeated), sort, group);
+    see(FeatureKind::Repeated, page.repeated(word), sort, group);
     let technical = as_u32(page.technical(word.line).min(6));
     see(
         FeatureKind::TechnicalNearest,
