@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use hash::{feature, of_many, place, place_with};
+use hash::{feature, place, place_with};
 
 #[cfg(test)]
 pub(crate) use crate::notes::hash;
@@ -22,8 +22,8 @@ const LABELS: [&str; 11] = [
 /// Shortest word that the gate looks for, in bytes.
 const LABEL_BYTES_MIN: usize = 3;
 
-/// Bits of the hash that tells whether an entry may begin at a place.
-const HEAD_BITS: u32 = 14;
+/// Number of bits that tell whether an entry may begin at a place.
+const HEADS: usize = 1 << 14;
 
 /// The kinds of features, in the order of `Kind` in `weigh.rs`.
 pub(crate) const KINDS: [&str; 38] = [
@@ -132,39 +132,46 @@ pub(crate) fn write(folder: &Path) -> Result<(), String> {
     write("points.rs", points)
 }
 
-/// Returns a table of numbers and their values, as `table.rs` reads it.
+/// Returns a table of numbers and their values, as `vocabulary.rs` reads it.
 fn table_of_numbers(name: &str, kind: &str, entries: &BTreeMap<u32, i64>) -> String {
     let counts = (entries.len() * 5 / 4..).step_by(entries.len() / 8 + 1);
-    let mut placed = counts.filter_map(|count| placed(entries, count));
-    let (seeds, places) = placed.next().expect("a larger table has room");
+    let mut tables = counts.filter_map(|count| placed(entries, count));
+    let (seeds, places) = tables.next().expect("a larger table has room");
     let rows = places.iter().map(|place| format!("{place:?}"));
     let rows: Vec<String> = rows.collect();
     format!(
         "static {name}: NumberTable<{kind}> = NumberTable {{ seeds: &{name}_SEEDS, places: &{name}_PLACES }};\n{}{}",
         array(&format!("{name}_SEEDS"), "u8", seeds.iter()),
-        array(&format!("{name}_PLACES"), &format!("(u32, {kind})"), rows.iter()),
+        array(
+            &format!("{name}_PLACES"),
+            &format!("(u32, {kind})"),
+            rows.iter()
+        ),
     )
 }
 
+/// A number and its value at each place, or zeros.
+type Places = Vec<(u32, i64)>;
+
 /// Gives each number a place of its own among so many, by one seed for each bucket of numbers. The
 /// fullest bucket takes its places first.
-fn placed(entries: &BTreeMap<u32, i64>, count: usize) -> Option<(Vec<u8>, Vec<(u32, i64)>)> {
+fn placed(entries: &BTreeMap<u32, i64>, count: usize) -> Option<(Vec<u8>, Places)> {
     let mut seeds = vec![0; entries.len() / 4 + 1];
     let mut buckets: Vec<(usize, Vec<u32>)> = (0..seeds.len()).map(|at| (at, vec![])).collect();
     for number in entries.keys() {
-        buckets[of_many(*number, seeds.len())].1.push(*number);
+        buckets[place(*number, seeds.len())].1.push(*number);
     }
     let mut places = vec![(0, 0); count];
     buckets.sort_by_key(|(_, numbers)| Reverse(numbers.len()));
     for (at, numbers) in buckets {
-        let place = |number: &u32, seed| place_with(*number, seed, count);
+        let at_seed = |number: &u32, seed| place_with(*number, seed, count);
         let fits = |seed: &u8| {
-            let own: BTreeSet<usize> = numbers.iter().map(|one| place(one, *seed)).collect();
+            let own: BTreeSet<usize> = numbers.iter().map(|one| at_seed(one, *seed)).collect();
             own.len() == numbers.len() && own.iter().all(|place| places[*place].0 == 0)
         };
         seeds[at] = (0..=u8::MAX).find(fits)?;
         for number in &numbers {
-            places[place(number, seeds[at])] = (*number, entries[number]);
+            places[at_seed(number, seeds[at])] = (*number, entries[number]);
         }
     }
     Some((seeds, places))
@@ -188,10 +195,10 @@ fn array<T: std::fmt::Display>(
 fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     let mut entries: BTreeMap<u32, i64> = BTreeMap::new();
     let mut phrases: BTreeMap<(u32, Vec<u32>), u32> = BTreeMap::new();
-    let mut heads = vec![0u64; (1 << HEAD_BITS) / 64];
+    let mut heads = vec![0u64; HEADS / 64];
     let mut phrase_heads = heads.clone();
     let set = |bits: &mut [u64], hash: u32| {
-        let bit = place(hash, HEAD_BITS);
+        let bit = place(hash, HEADS);
         bits[bit / 64] |= 1 << (bit % 64);
     };
     let mut labels: BTreeSet<&str> = BTreeSet::new();
@@ -227,7 +234,7 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
         !all.iter()
             .any(|other| other != label && label.contains(other))
     });
-    let mut text = format!("const HEAD_BITS: u32 = {HEAD_BITS};\n");
+    let mut text = format!("const HEADS: usize = {HEADS};\n");
     text += &table_of_numbers("ENTRIES", "u32", &entries);
     text += &array("PHRASE_HEADS", "u64", phrase_heads.iter());
     text += &array("PART_HEADS", "u64", heads.iter());

@@ -32,7 +32,7 @@ fn tables(lists: Lists) -> Result<String, String> {
         let heads: Vec<u64> = words.iter().map(|word| head(word.as_bytes())).collect();
         writeln!(
             tables,
-            "pub(super) const {name}: List = List {{ text: {:?}, ends: &{ends:?}, heads: &{heads:?} }};",
+            "#[allow(clippy::unreadable_literal)]\npub(super) const {name}: List = List {{ text: {:?}, ends: &{ends:?}, heads: &{heads:?} }};",
             words.concat()
         )
         .expect("memory");

@@ -13,11 +13,11 @@
 //! Each line is read once and each word is weighed once, against a bounded number of others: the
 //! time is linear in the text.
 
+mod code;
 pub(super) mod hash;
 mod join;
 mod look;
 mod page;
-mod table;
 #[cfg(test)]
 #[path = "notes/tests/train.rs"]
 mod train;

@@ -55,7 +55,11 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
 
 /// Tells whether a value has a mark of a pattern or of code.
 fn has_pattern(value: &[u8]) -> bool {
-    let begins = |at: usize| PATTERN_MARKS.iter().any(|mark| value[at..].starts_with(mark));
+    let begins = |at: usize| {
+        PATTERN_MARKS
+            .iter()
+            .any(|mark| value[at..].starts_with(mark))
+    };
     (0..value.len()).any(|at| b")[](?.\\".contains(&value[at]) && begins(at))
 }
 

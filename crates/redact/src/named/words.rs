@@ -88,7 +88,9 @@ impl List {
 pub(super) fn holds(list: List, word: &[u8]) -> bool {
     let head = head(word);
     let first = list.heads.partition_point(|there| *there < head);
-    let alike = list.heads[first..].iter().take_while(|there| **there == head);
+    let alike = list.heads[first..]
+        .iter()
+        .take_while(|there| **there == head);
     let mut places = first..first + alike.count();
     places.any(|at| list.bytes(at).eq_ignore_ascii_case(word))
 }

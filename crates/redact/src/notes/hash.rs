@@ -13,19 +13,14 @@ pub(crate) fn of(text: &str) -> u32 {
     text.bytes().fold(SEED, add)
 }
 
-/// Returns one of `2^bits` places for a number.
-pub(crate) const fn place(number: u32, bits: u32) -> usize {
-    (number.wrapping_mul(0x9e37_79b1) >> (32 - bits)) as usize
-}
-
 /// Returns one of `count` places for a number.
-pub(crate) const fn of_many(number: u32, count: usize) -> usize {
-    (number.wrapping_mul(0x9e37_79b1) as u64 * count as u64 >> 32) as usize
+pub(crate) const fn place(number: u32, count: usize) -> usize {
+    ((number.wrapping_mul(0x9e37_79b1) as u64 * count as u64) >> 32) as usize
 }
 
 /// Returns another place for a number, one for each seed.
 pub(crate) const fn place_with(number: u32, seed: u8, count: usize) -> usize {
-    of_many(number.wrapping_mul(2 * seed as u32 + 1), count)
+    place(number.wrapping_mul(2 * seed as u32 + 1), count)
 }
 
 /// Returns the number of a feature, made of its kind and three more numbers.

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::notes::code::is_code;
 use crate::notes::look::{Look, Sort, is_digit, look};
 use crate::notes::vocabulary::{self, Classes};
 use crate::notes::{join, weigh};
@@ -160,8 +161,7 @@ impl<'a> NotePage<'a> {
             }
             word.taken |= taken.get(first).is_some_and(|span| span.0 < end);
         }
-        page.hashes = page.words.iter().map(|word| word.hash).collect();
-        page.hashes.sort_unstable();
+        page.hashes = sorted(page.words.iter().map(|word| word.hash).collect());
         for at in 0..page.lines.len() {
             let above = (1..=3).filter_map(|up| page.above(at, up));
             let above = above.fold(0, |all, line| all | line.classes.0);
@@ -317,6 +317,31 @@ impl<'a> NotePage<'a> {
     }
 }
 
+/// Sorts hashes by their last bits, by the bits before those, and by the first ones (Knuth, TAOCP
+/// 5.2.5): each pass keeps the order of the one before.
+fn sorted(mut hashes: Vec<u32>) -> Vec<u32> {
+    const BITS: u32 = 11;
+    let mut next = hashes.clone();
+    for shift in (0..u32::BITS).step_by(BITS as usize) {
+        let digit = |hash: u32| (hash >> shift) as usize % (1 << BITS);
+        let mut places = [0; 1 << BITS];
+        for hash in &hashes {
+            places[digit(*hash)] += 1;
+        }
+        let mut before = 0;
+        for place in &mut places {
+            before += std::mem::replace(place, before);
+        }
+        for hash in &hashes {
+            let place = &mut places[digit(*hash)];
+            next[*place] = *hash;
+            *place += 1;
+        }
+        std::mem::swap(&mut hashes, &mut next);
+    }
+    hashes
+}
+
 /// Returns the lines near labels, with their numbers.
 fn wanted(text: &[u8], labels: &[usize]) -> Vec<(usize, Range<usize>)> {
     let mut labels = labels.to_vec();
@@ -361,85 +386,6 @@ fn space(line: &str, at: usize) -> usize {
             space.map_or(0, char::len_utf8)
         }
     }
-}
-
-/// Tells whether a line belongs to a program, to a shell or to data. Such lines have rules of their
-/// own, which know where a value ends.
-fn is_code(line: &str) -> bool {
-    let bytes = line.trim().as_bytes();
-    bytes.ends_with(b";")
-        || bytes.ends_with(b"{")
-        || bytes.starts_with(b"//")
-        || bytes.starts_with(b"@")
-        || bytes.starts_with(b"\"") && bytes.ends_with(b",")
-        || is_setting(bytes)
-        || has_code(bytes)
-}
-
-/// Tells whether marks of code stand in a line.
-fn has_code(line: &[u8]) -> bool {
-    let (mut equals, mut semicolons) = (0, 0);
-    for (at, mark) in line.iter().enumerate() {
-        if mark.is_ascii_alphanumeric() || *mark == b' ' {
-            continue;
-        }
-        let rest = &line[at + 1..];
-        let next = rest.first().copied().unwrap_or_default();
-        let is_code = match mark {
-            b'(' => is_call(line, at),
-            // An option of a program: ` -u`, ` --password`.
-            b'-' => {
-                let begins = at > 0 && line[at - 1] == b' ' && rest.len() >= 2;
-                begins
-                    && (next.is_ascii_alphabetic()
-                        || next == b'-' && rest[1].is_ascii_alphabetic())
-            }
-            // Two arguments in quotes.
-            b'"' | b'\'' => next == b' ' && rest.get(1) == Some(mark),
-            b'=' => {
-                equals += 1;
-                next == b'='
-            }
-            b';' => {
-                semicolons += 1;
-                false
-            }
-            b':' | b'&' | b'|' => next == *mark,
-            b'!' => next == b'=',
-            b'.' => next == b'*',
-            b'}' => next == b';',
-            b'[' => next == b'^',
-            b'$' => next == b'(',
-            b'\\' => matches!(next, b'(' | b's' | b'n'),
-            _ => false,
-        };
-        if is_code {
-            return true;
-        }
-    }
-    equals >= 2 && semicolons >= 2
-}
-
-/// Tells whether a function is called at a bracket: `len(x)`. In `Haushalt(26)plan` and
-/// `vK!3s8(Lq^d`, none is.
-fn is_call(line: &[u8], open: usize) -> bool {
-    let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
-    let name = line[..open].iter().rev().take_while(|b| is_name(b)).count();
-    let begins = line[open - name..open].first();
-    let inside = line[open + 1..].iter().take_while(|b| is_name(b)).count();
-    let rest = &line[open + 1 + inside..];
-    let goes_on = rest.first() == Some(&b')') && rest.get(1).is_some_and(is_name);
-    begins.is_some_and(|b| !b.is_ascii_digit()) && !goes_on
-}
-
-/// Tells whether a line assigns to a name of a program: `db_password = …`, `spring.mail.user: …`.
-fn is_setting(line: &[u8]) -> bool {
-    let name = line
-        .iter()
-        .take_while(|b| b.is_ascii_alphanumeric() || b"_.".contains(b));
-    let (name, rest) = line.split_at(name.count());
-    let joined = name.iter().any(|b| b"_.".contains(b)) && !name.ends_with(b".");
-    joined && matches!(rest.trim_ascii_start(), [b'=' | b':', ..])
 }
 
 /// Tells whether a mark opens a word.

@@ -4,7 +4,6 @@
 //! million.
 
 use crate::notes::hash;
-use crate::notes::table::NumberTable;
 
 /// A class of words that the code depends on, and not only the points. Its value is the number of
 /// the class in `vocabulary.txt`.
@@ -93,6 +92,23 @@ impl Classes {
     }
 }
 
+/// A table of numbers and what belongs to each. The seed of its bucket gives every number a place
+/// of its own, so one look tells whether it is there.
+pub(super) struct NumberTable<T: 'static> {
+    pub(super) seeds: &'static [u8],
+    /// The number at each place, and 0 where there is none.
+    pub(super) places: &'static [(u32, T)],
+}
+
+impl<T: Copy + Default> NumberTable<T> {
+    /// Returns what belongs to a number, which is not 0.
+    pub(super) fn get(&self, number: u32) -> T {
+        let seed = self.seeds[hash::place(number, self.seeds.len())];
+        let (there, value) = self.places[hash::place_with(number, seed, self.places.len())];
+        if there == number { value } else { T::default() }
+    }
+}
+
 /// Longest ending of a word behind its stem, in characters.
 const ENDING_CHARS_MAX: usize = 6;
 /// Longest entry that stands inside a word, in characters.
@@ -158,7 +174,7 @@ fn is_first(byte: u8) -> bool {
 fn is_head(heads: &[u64], text: &[u8]) -> bool {
     let bit = |bytes: &[u8]| {
         let hash = bytes.iter().copied().fold(hash::SEED, hash::add);
-        let bit = hash::place(hash, HEAD_BITS);
+        let bit = hash::place(hash, HEADS);
         heads[bit / 64] >> (bit % 64) & 1 != 0
     };
     text.get(..3).is_some_and(bit) || text.len() == 2 && bit(text)
@@ -167,7 +183,7 @@ fn is_head(heads: &[u64], text: &[u8]) -> bool {
 /// Returns the phrases that begin with a word. Each has the hashes of the words behind it, and the
 /// classes of the whole. The last word may have an ending where it is a stem.
 pub(super) fn phrases(first: u32) -> impl Iterator<Item = &'static Phrase> {
-    let bit = hash::place(first, HEAD_BITS);
+    let bit = hash::place(first, HEADS);
     let begins = PHRASE_HEADS[bit / 64] >> (bit % 64) & 1 != 0;
     let begin = if begins {
         PHRASES.partition_point(|phrase| phrase.first < first)

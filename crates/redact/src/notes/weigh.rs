@@ -4,8 +4,7 @@ use crate::named;
 use crate::notes::hash;
 use crate::notes::look::{GROUPS, Group, Sort};
 use crate::notes::page::{History, NoteLine, NotePage, Word, fits, marks};
-use crate::notes::table::NumberTable;
-use crate::notes::vocabulary::{CLASSES, Classes, WordClass};
+use crate::notes::vocabulary::{CLASSES, Classes, NumberTable, WordClass};
 
 /// Number of words before a word whose classes count, and behind it.
 const WORDS_BEFORE: usize = 18;
@@ -127,7 +126,10 @@ impl LinePoints {
     pub(super) fn with(&mut self, page: &NotePage, at: usize, history: &History) -> i32 {
         let word = &page.words[at];
         if self.line != word.line {
-            *self = Self { line: word.line, ..Self::default() };
+            *self = Self {
+                line: word.line,
+                ..Self::default()
+            };
         }
         let of_group = &mut self.of_group[word.look.group as usize];
         let mut points = *of_group.get_or_insert_with(|| {
@@ -329,7 +331,12 @@ fn line_features(page: &NotePage, word: &Word, mut see: impl FnMut(Feature)) {
     for class in line.classes.numbers() {
         see(FeatureKind::SameLine, as_u32(class), sort, 0);
     }
-    see(FeatureKind::Asked, u32::from(asked(page, word.line)), sort, few);
+    see(
+        FeatureKind::Asked,
+        u32::from(asked(page, word.line)),
+        sort,
+        few,
+    );
     let technical = as_u32(page.technical(word.line).min(6));
     see(FeatureKind::Technical, technical, sort, 0);
     see(FeatureKind::TechnicalGroup, technical, group, 0);
