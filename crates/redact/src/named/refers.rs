@@ -286,7 +286,8 @@ pub(super) fn hostname(value: &[u8]) -> bool {
     let port = colon.filter(|colon| value[colon + 1..].iter().all(u8::is_ascii_digit));
     let host = &value[..port.unwrap_or(value.len())];
     let named = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'/' | b'*');
-    host.iter().all(named) && ENDS.iter().any(|end| host.ends_with(end.as_bytes()))
+    let ends = |end: &&str| end.as_bytes().last() == host.last() && host.ends_with(end.as_bytes());
+    host.iter().all(named) && ENDS.iter().any(ends)
 }
 
 /// Tells whether a value is a URL. The rules for URLs find the secrets inside one.

@@ -528,7 +528,7 @@ impl<'a> WordCache<'a> {
             Some(facts)
                 if facts.head == head
                     && facts.text.len() == word.len()
-                    && facts.text.as_bytes().ends_with(rest) =>
+                    && (rest.is_empty() || facts.text.as_bytes().ends_with(rest)) =>
             {
                 facts
             }
