@@ -1,17 +1,18 @@
 //! Tables of `vocabulary.txt`, `common.txt` and `points.txt`, for the build script.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use hash::{feature, place};
+use hash::{feature, place, place_with};
 
 #[cfg(test)]
-use crate::notes::hash;
+pub(crate) use crate::notes::hash;
 #[cfg(not(test))]
 #[path = "../src/notes/hash.rs"]
-mod hash;
+pub(crate) mod hash;
 
 /// Classes whose words the gate looks for.
 const LABELS: [&str; 11] = [
@@ -21,8 +22,8 @@ const LABELS: [&str; 11] = [
 /// Shortest word that the gate looks for, in bytes.
 const LABEL_BYTES_MIN: usize = 3;
 
-/// Bits of the hash that tells whether an entry may begin at a place.
-const HEAD_BITS: u32 = 14;
+/// Number of bits that tell whether an entry may begin at a place.
+const HEADS: usize = 1 << 14;
 
 /// The kinds of features, in the order of `Kind` in `weigh.rs`.
 pub(crate) const KINDS: [&str; 38] = [
@@ -131,22 +132,49 @@ pub(crate) fn write(folder: &Path) -> Result<(), String> {
     write("points.rs", points)
 }
 
-/// Places numbers and their values in a table by hash. The table has so many empty places that
-/// every search ends soon.
-fn placed(entries: &BTreeMap<u32, i64>) -> (u32, Vec<(u32, i64)>) {
-    let bits = (entries.len() * 3 / 2 + 1)
-        .next_power_of_two()
-        .ilog2()
-        .max(4);
-    let mut table = vec![(0, 0); 1 << bits];
-    for (number, value) in entries {
-        let mut at = place(*number, bits);
-        while table[at].0 != 0 {
-            at = (at + 1) % table.len();
-        }
-        table[at] = (*number, *value);
+/// Returns a table of numbers and their values, as `vocabulary.rs` reads it.
+fn table_of_numbers(name: &str, kind: &str, entries: &BTreeMap<u32, i64>) -> String {
+    let counts = (entries.len() * 5 / 4..).step_by(entries.len() / 8 + 1);
+    let mut tables = counts.filter_map(|count| placed(entries, count));
+    let (seeds, places) = tables.next().expect("a larger table has room");
+    let rows = places.iter().map(|place| format!("{place:?}"));
+    let rows: Vec<String> = rows.collect();
+    format!(
+        "static {name}: NumberTable<{kind}> = NumberTable {{ seeds: &{name}_SEEDS, places: &{name}_PLACES }};\n{}{}",
+        array(&format!("{name}_SEEDS"), "u8", seeds.iter()),
+        array(
+            &format!("{name}_PLACES"),
+            &format!("(u32, {kind})"),
+            rows.iter()
+        ),
+    )
+}
+
+/// A number and its value at each place, or zeros.
+type Places = Vec<(u32, i64)>;
+
+/// Gives each number a place of its own among so many, by one seed for each bucket of numbers. The
+/// fullest bucket takes its places first.
+fn placed(entries: &BTreeMap<u32, i64>, count: usize) -> Option<(Vec<u8>, Places)> {
+    let mut seeds = vec![0; entries.len() / 4 + 1];
+    let mut buckets: Vec<(usize, Vec<u32>)> = (0..seeds.len()).map(|at| (at, vec![])).collect();
+    for number in entries.keys() {
+        buckets[place(*number, seeds.len())].1.push(*number);
     }
-    (bits, table)
+    let mut places = vec![(0, 0); count];
+    buckets.sort_by_key(|(_, numbers)| Reverse(numbers.len()));
+    for (at, numbers) in buckets {
+        let at_seed = |number: &u32, seed| place_with(*number, seed, count);
+        let fits = |seed: &u8| {
+            let own: BTreeSet<usize> = numbers.iter().map(|one| at_seed(one, *seed)).collect();
+            own.len() == numbers.len() && own.iter().all(|place| places[*place].0 == 0)
+        };
+        seeds[at] = (0..=u8::MAX).find(fits)?;
+        for number in &numbers {
+            places[at_seed(number, seeds[at])] = (*number, entries[number]);
+        }
+    }
+    Some((seeds, places))
 }
 
 fn array<T: std::fmt::Display>(
@@ -167,10 +195,10 @@ fn array<T: std::fmt::Display>(
 fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     let mut entries: BTreeMap<u32, i64> = BTreeMap::new();
     let mut phrases: BTreeMap<(u32, Vec<u32>), u32> = BTreeMap::new();
-    let mut heads = vec![0u64; (1 << HEAD_BITS) / 64];
+    let mut heads = vec![0u64; HEADS / 64];
     let mut phrase_heads = heads.clone();
     let set = |bits: &mut [u64], hash: u32| {
-        let bit = place(hash, HEAD_BITS);
+        let bit = place(hash, HEADS);
         bits[bit / 64] |= 1 << (bit % 64);
     };
     let mut labels: BTreeSet<&str> = BTreeSet::new();
@@ -206,11 +234,9 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
         !all.iter()
             .any(|other| other != label && label.contains(other))
     });
-    let (bits, table) = placed(&entries);
-    let mut text = format!("const BITS: u32 = {bits};\nconst HEAD_BITS: u32 = {HEAD_BITS};\n");
-    text += &array("NUMBERS", "u32", table.iter().map(|entry| entry.0));
+    let mut text = format!("const HEADS: usize = {HEADS};\n");
+    text += &table_of_numbers("ENTRIES", "u32", &entries);
     text += &array("PHRASE_HEADS", "u64", phrase_heads.iter());
-    text += &array("SETS", "u32", table.iter().map(|entry| entry.1));
     text += &array("PART_HEADS", "u64", heads.iter());
     let rows = phrases.iter().map(|((first, rest), classes)| {
         format!("Phrase {{ first: {first}, rest: &{rest:?}, classes: {classes} }}")
@@ -225,13 +251,11 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     Ok(text)
 }
 
-/// Returns the sorted hashes of common words.
+/// Returns the table of the hashes of common words.
 fn table_of_common_words(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let words: BTreeSet<u32> = lines
-        .flat_map(|line| line.split(' ').map(hash::of))
-        .collect();
-    array("COMMON", "u32", words.iter())
+    let words = lines.flat_map(|line| line.split(' ').map(|word| (hash::of(word), 1)));
+    table_of_numbers("COMMON", "u8", &words.collect())
 }
 
 /// Reads a row of `points.txt`: the kind, three numbers, and the points. The first number may be a
@@ -273,9 +297,5 @@ fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
             return Err(fault("what counts here counts already"));
         }
     }
-    let (bits, table) = placed(&entries);
-    let mut text = format!("const BITS: u32 = {bits};\n");
-    text += &array("NUMBERS", "u32", table.iter().map(|entry| entry.0));
-    text += &array("POINTS", "i16", table.iter().map(|entry| entry.1));
-    Ok(text)
+    Ok(table_of_numbers("POINTS", "i16", &entries))
 }

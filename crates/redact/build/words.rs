@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use super::notes::Lists;
+use super::notes::{Lists, hash::head};
 
 /// Writes a table for each list.
 pub(crate) fn write(folder: &Path) -> Result<(), String> {
@@ -29,9 +29,10 @@ fn tables(lists: Lists) -> Result<String, String> {
             Some(*end)
         });
         let ends: Vec<usize> = ends.collect();
+        let heads: Vec<u64> = words.iter().map(|word| head(word.as_bytes())).collect();
         writeln!(
             tables,
-            "pub(super) const {name}: List = List {{ text: {:?}, ends: &{ends:?} }};",
+            "#[allow(clippy::unreadable_literal)]\npub(super) const {name}: List = List {{ text: {:?}, ends: &{ends:?}, heads: &{heads:?} }};",
             words.concat()
         )
         .expect("memory");

@@ -4,9 +4,11 @@
 //! The words may be numbered, quoted, on one line or on many.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use bip39::{Language, Mnemonic};
 
+use crate::notes::hash::head;
 use crate::span::{Rank, Span};
 
 /// The numbers of words that a phrase may have, the largest first.
@@ -244,12 +246,14 @@ fn is_listed(word: &[u8]) -> bool {
     if !WORD_BYTES.contains(&word.len()) {
         return false;
     }
-    let mut lower = [0; 8];
-    let lower = &mut lower[..word.len()];
-    lower.copy_from_slice(word);
-    lower.make_ascii_lowercase();
-    std::str::from_utf8(lower).is_ok_and(|word| Language::English.find_word(word).is_some())
+    LISTED.binary_search(&head(word)).is_ok()
 }
+
+/// The words of the list, each as a number.
+static LISTED: LazyLock<Vec<u64>> = LazyLock::new(|| {
+    let words = Language::English.word_list().iter();
+    words.map(|word| head(word.as_bytes())).collect()
+});
 
 /// Tells whether the text between two words keeps them in one phrase.
 fn joins(between: &[u8]) -> bool {

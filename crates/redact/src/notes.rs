@@ -13,6 +13,7 @@
 //! Each line is read once and each word is weighed once, against a bounded number of others: the
 //! time is linear in the text.
 
+mod code;
 pub(super) mod hash;
 mod join;
 mod look;
@@ -25,6 +26,7 @@ mod weigh;
 
 use self::page::{NotePage, Word};
 use self::vocabulary::{Classes, WordClass};
+use self::weigh::LinePoints;
 use crate::named;
 use crate::span::{Rank, Span};
 
@@ -61,9 +63,10 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
     }
     let page = NotePage::read(text, labels, found);
     let mut spans: Vec<Span> = Vec::new();
+    let mut points = LinePoints::default();
     page.decide(|page, at, history| {
         let word = &page.words[at];
-        let likely = weigh::points(page, at, history) >= ENOUGH;
+        let likely = points.with(page, at, history) >= ENOUGH;
         // A reference to the place of a secret is not a secret.
         let secret = likely
             && !named::is_reference(word.text.as_bytes())

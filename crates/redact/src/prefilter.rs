@@ -25,7 +25,7 @@ pub(super) enum Trigger {
 /// bytes, and few enough that the filter fits the nearest cache.
 const HASH_BITS: u32 = 14;
 /// Number of hashes that share a bucket.
-const SHARED: usize = 8;
+const SHARED: usize = 2;
 /// The bucket of literals too short for a hash, behind the buckets of all hashes.
 const SHORT: usize = (1 << HASH_BITS) / SHARED;
 
@@ -136,7 +136,8 @@ impl Prefilter {
             .chain(&[0; 3][first.len()..])
             .fold(0, |all, byte| ahead(all, *byte));
         let behind = [0; 3];
-        for (start, fourth) in rest.iter().chain(&behind[..first.len()]).enumerate() {
+        let places = rest.iter().chain(&behind[..first.len()]).enumerate();
+        places.for_each(|(start, fourth)| {
             window = ahead(window, *fourth);
             let long = self.filter[hash(window)] & kind_of_fourth(window) != 0;
             let short = is_pair(&self.pairs, window);
@@ -149,7 +150,7 @@ impl Prefilter {
                     self.try_bucket(SHORT, window, text, start, &mut hits);
                 }
             }
-        }
+        });
         // The sort is stable: the longest literal began first, and those that differ only in case
         // keep the order given.
         hits.sort_by_key(|hit| hit.end);
@@ -173,7 +174,11 @@ impl Prefilter {
             let bytes = &self.bytes[literal.bytes.clone()];
             let end = start + bytes.len();
             let fits = text.get(start..end).is_some_and(|there| {
-                there == bytes || !literal.exact && there.eq_ignore_ascii_case(bytes)
+                if literal.exact {
+                    there == bytes
+                } else {
+                    there.eq_ignore_ascii_case(bytes)
+                }
             });
             if fits {
                 hits.push(Hit {

@@ -32,7 +32,9 @@ pub(super) fn points(value: &[u8]) -> bool {
 /// Tells the same as [`points`], except for paths, which some people make passwords of.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     let head: Vec<u8> = value.iter().take(24).map(u8::to_ascii_lowercase).collect();
-    let begins = |start: &&str| head.starts_with(start.as_bytes());
+    let begins = |start: &&str| {
+        start.as_bytes().first() == head.first() && head.starts_with(start.as_bytes())
+    };
     STARTS.iter().any(begins)
         || sealed(value)
         || dereferences(value)
@@ -43,14 +45,22 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
         || scope(value)
         || number(value)
         || required_type(value)
-        || PATTERN_MARKS
-            .iter()
-            .any(|mark| memchr::memmem::find(value, mark).is_some())
+        || has_pattern(value)
         || names(value)
         || spelled(value)
         || calls(value)
         || url(&head, value)
         || address(value)
+}
+
+/// Tells whether a value has a mark of a pattern or of code.
+fn has_pattern(value: &[u8]) -> bool {
+    let begins = |at: usize| {
+        PATTERN_MARKS
+            .iter()
+            .any(|mark| value[at..].starts_with(mark))
+    };
+    (0..value.len()).any(|at| b")[](?.\\".contains(&value[at]) && begins(at))
 }
 
 /// Tells whether a value is a sealed secret of Kubernetes, which begins with the length of a
@@ -192,19 +202,19 @@ fn calls(value: &[u8]) -> bool {
         || memchr::memmem::find(value, b"::").is_some()
         || memchr::memmem::find(value, b"=>").is_some();
     let name = &value[..head];
-    let named = head >= 2 && name[0].is_ascii_alphabetic() && entropy::unrest(name) < 400;
+    let named = || head >= 2 && name[0].is_ascii_alphabetic() && entropy::unrest(name) < 400;
     // The first argument of a call that a blank cuts off.
     let cut = opens && value[head] == b'(' && name.contains(&b'_') && identifier(name);
     let cut = cut && identifier(&value[head + 1..]);
     // A rule of a style sheet, or the start of a block.
     let block = value.get(head) == Some(&b'{');
     let block = block && (value.ends_with(b"{") || value[head..].contains(&b':'));
-    block && named
-        || (opens && named && (closes || value[head] == b'(' && head + 1 == value.len()))
+    block && named()
+        || (opens && (closes || value[head] == b'(' && head + 1 == value.len()) && named())
         || cut
         || (arrow && entropy::unrest(value) < 400)
         || value.ends_with(b"()")
-        || value.ends_with(b"(") && named
+        || value.ends_with(b"(") && named()
 }
 
 /// Tells whether a value is two or more dotted names, none of them random:
@@ -236,15 +246,16 @@ fn ends_in_name(value: &[u8]) -> bool {
 pub(super) fn names(value: &[u8]) -> bool {
     let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     let name = value.iter().take(48).take_while(part).count();
-    let words =
-        entropy::unrest(&value[..name]) < 340 && value[..name].iter().any(u8::is_ascii_alphabetic);
+    let words = || {
+        entropy::unrest(&value[..name]) < 340 && value[..name].iter().any(u8::is_ascii_alphabetic)
+    };
     match value.get(name) {
         Some(b'=') => {
             let sure = ends_in_name(&value[..name]);
             match value.get(name + 1) {
                 None => sure,
                 Some(b'=') => false,
-                Some(_) => sure || name >= 4 && words,
+                Some(_) => sure || name >= 4 && words(),
             }
         }
         Some(b':') => ends_in_name(&value[..name]),
@@ -275,7 +286,8 @@ pub(super) fn hostname(value: &[u8]) -> bool {
     let port = colon.filter(|colon| value[colon + 1..].iter().all(u8::is_ascii_digit));
     let host = &value[..port.unwrap_or(value.len())];
     let named = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'/' | b'*');
-    host.iter().all(named) && ENDS.iter().any(|end| host.ends_with(end.as_bytes()))
+    let ends = |end: &&str| end.as_bytes().last() == host.last() && host.ends_with(end.as_bytes());
+    host.iter().all(named) && ENDS.iter().any(ends)
 }
 
 /// Tells whether a value is a URL. The rules for URLs find the secrets inside one.

@@ -13,9 +13,14 @@ pub(crate) fn of(text: &str) -> u32 {
     text.bytes().fold(SEED, add)
 }
 
-/// Returns the first place to look for a number in a table of `2^bits` places.
-pub(crate) const fn place(number: u32, bits: u32) -> usize {
-    (number.wrapping_mul(0x9e37_79b1) >> (32 - bits)) as usize
+/// Returns one of `count` places for a number.
+pub(crate) const fn place(number: u32, count: usize) -> usize {
+    ((number.wrapping_mul(0x9e37_79b1) as u64 * count as u64) >> 32) as usize
+}
+
+/// Returns another place for a number, one for each seed.
+pub(crate) const fn place_with(number: u32, seed: u8, count: usize) -> usize {
+    place(number.wrapping_mul(2 * seed as u32 + 1), count)
 }
 
 /// Returns the number of a feature, made of its kind and three more numbers.
@@ -26,4 +31,14 @@ pub(crate) const fn feature(kind: u8, one: u32, two: u32, three: u32) -> u32 {
         .wrapping_add(two.wrapping_mul(0x27d4_eb2f))
         ^ three.wrapping_mul(0x1656_67b1);
     mixed ^ mixed >> 15
+}
+
+/// Returns the first eight bytes of a word as a number, in lower case. Numbers of words are in the
+/// order of the words.
+pub(crate) fn head(word: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    for (to, from) in head.iter_mut().zip(word) {
+        *to = from.to_ascii_lowercase();
+    }
+    u64::from_be_bytes(head)
 }

@@ -82,12 +82,18 @@ impl<'a> JoinedText<'a> {
     /// Returns how many of the words are one secret, and their group.
     fn joins(self, before: &[Word], words: &[Word]) -> Option<(usize, Group)> {
         let as_group = |group| move |count| (count, group);
-        (self
-            .groups(before.last(), words)
-            .map(as_group(Group::DigitGroups)))
-        .or_else(|| self.spoken(words).map(as_group(Group::Spoken)))
-        .or_else(|| self.quoted(words).map(as_group(Group::Phrase)))
-        .or_else(|| self.labelled(before, words).map(as_group(Group::Phrase)))
+        let first = &words[0];
+        // Both begin with a digit, a mark of a code or a digit in words.
+        let counts = !first.is_plain() || first.classes.has(WordClass::Spoken);
+        let number = || {
+            let groups = self.groups(before.last(), words);
+            let groups = groups.map(as_group(Group::DigitGroups));
+            groups.or_else(|| self.spoken(words).map(as_group(Group::Spoken)))
+        };
+        let number = counts.then(number).flatten();
+        number
+            .or_else(|| self.quoted(words).map(as_group(Group::Phrase)))
+            .or_else(|| self.labelled(before, words).map(as_group(Group::Phrase)))
     }
 
     fn between(self, one: &Word, next: &Word) -> &'a str {
@@ -151,6 +157,10 @@ impl<'a> JoinedText<'a> {
     fn quoted(self, words: &[Word]) -> Option<usize> {
         let quote = |c: char| marks::of(c) & marks::QUOTE != 0;
         let at = words[0].start - self.start;
+        // Most words stand behind a blank.
+        if self.line.as_bytes()[..at].last().is_none_or(|b| *b == b' ') {
+            return None;
+        }
         let mut before = self.line[..at].chars().rev();
         let opened =
             before.next().is_some_and(quote) && before.next().is_none_or(|c| !c.is_alphanumeric());

@@ -45,6 +45,9 @@ pub(super) enum Group {
     Spoken,
 }
 
+/// Number of groups.
+pub(super) const GROUPS: usize = Group::Spoken as usize + 1;
+
 /// A coarser sort than [`Group`], for the features of the words around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -164,15 +167,15 @@ fn is_address(word: &str) -> bool {
 
 /// Tells whether a word is a date: numbers, and the marks that separate them.
 fn is_date(word: &str, count: &CharCount) -> bool {
+    if count.letters() > 0 || count.marks > 0 || count.digits < 3 {
+        return false;
+    }
     let parts = || word.split(['/', '.', '-']);
     let marks = |mark| word.matches(mark).count();
     let parted = marks('/') >= 1 && count.other <= 2 || marks('.') == 2 || marks('-') == 2;
     // `41-07-63` may be the combination of a lock.
     let combination = marks('-') > 0 && parts().all(|part| part.len() <= 3);
-    count.letters() == 0
-        && count.marks == 0
-        && count.digits >= 3
-        && parted
+    parted
         && !combination
         && parts().all(|part| part.len() <= 4 && part.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -288,12 +291,17 @@ impl<'a> Facts<'a> {
             .take_while(|b| b.is_ascii_digit())
             .count();
         let digits_first = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
-        let end = self.parts().next_back().unwrap_or_default();
+        let end = || self.parts().next_back().unwrap_or_default();
+        let parts = if count.joiners > 0 {
+            self.parts().count()
+        } else {
+            1
+        };
         let is_host = count.marks == 0
             && count.upper == 0
             && word.contains('.')
-            && (2..=5).contains(&end.len())
-            && end.bytes().all(|b| b.is_ascii_alphabetic())
+            && (2..=5).contains(&end().len())
+            && end().bytes().all(|b| b.is_ascii_alphabetic())
             && self.parts().all(|part| !part.is_empty());
         let is_leet = bytes.windows(3).any(|w| {
             w[0].is_ascii_alphabetic() && w[1].is_ascii_digit() && w[2].is_ascii_lowercase()
@@ -316,7 +324,7 @@ impl<'a> Facts<'a> {
             self.is_url,
             self.is_mail,
             is_host,
-            word.contains('.') && (1..=4).contains(&end.len()),
+            word.contains('.') && (1..=4).contains(&end().len()),
             self.is_version,
             self.is_time,
             self.is_date,
@@ -331,8 +339,8 @@ impl<'a> Facts<'a> {
             count.upper > 0 && count.lower == 0,
             letters >= 3 && count.digits > 0 && count.marks > 0,
             self.has_call,
-            self.parts().count() >= 3,
-            self.parts().count() >= 2
+            parts >= 3,
+            parts >= 2
                 && self
                     .parts()
                     .all(|part| part.starts_with(char::is_uppercase)),
@@ -352,7 +360,7 @@ impl<'a> Facts<'a> {
 
     fn group(&self) -> Group {
         let (count, letters) = (&self.count, self.count.letters());
-        let several = self.parts().filter(|part| !part.is_empty()).count() > 1;
+        let several = || self.parts().filter(|part| !part.is_empty()).count() > 1;
         if self.is_url || self.is_mail || count.digits == 0 && letters == 0 {
             Group::Other
         } else if self.is_time || self.is_date || self.is_version {
@@ -369,7 +377,7 @@ impl<'a> Facts<'a> {
             Group::Marked
         } else if count.joiners > 0 && count.digits > 0 {
             Group::JoinedDigits
-        } else if count.joiners > 0 && several {
+        } else if count.joiners > 0 && several() {
             Group::Joined
         } else if count.digits > 0 {
             match (count.lower + count.caseless, count.upper) {

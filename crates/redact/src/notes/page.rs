@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::notes::code::is_code;
 use crate::notes::look::{Look, Sort, is_digit, look};
 use crate::notes::vocabulary::{self, Classes};
 use crate::notes::{join, weigh};
@@ -80,8 +81,6 @@ pub(super) struct Word<'a> {
     pub(super) line: usize,
     /// Set if something has been found there.
     pub(super) taken: bool,
-    /// The number of its repetitions on the page: 2 for more than one.
-    pub(super) repeated: u8,
 }
 
 impl Word<'_> {
@@ -106,6 +105,9 @@ pub(super) struct NoteLine {
     pub(super) words: Range<usize>,
     /// The classes of its words.
     pub(super) classes: Classes,
+    /// The classes of three lines above and of the line below, if they are near.
+    pub(super) above: Classes,
+    pub(super) below: Classes,
     /// Set if the line begins as an item of a list does.
     pub(super) is_item: bool,
     /// Set if the line ends as a question does.
@@ -119,6 +121,8 @@ pub(super) struct NoteLine {
 pub(super) struct NotePage<'a> {
     pub(super) words: Vec<Word<'a>>,
     pub(super) lines: Vec<NoteLine>,
+    /// The hashes of all words, sorted.
+    hashes: Vec<u32>,
 }
 
 /// The decisions on the words before the present one.
@@ -139,6 +143,7 @@ impl<'a> NotePage<'a> {
         let mut page = NotePage {
             words: Vec::new(),
             lines: Vec::new(),
+            hashes: Vec::new(),
         };
         let mut taken: Vec<(usize, usize)> = found.iter().map(|s| (s.start, s.end)).collect();
         taken.sort_unstable();
@@ -156,20 +161,23 @@ impl<'a> NotePage<'a> {
             }
             word.taken |= taken.get(first).is_some_and(|span| span.0 < end);
         }
-        page.count();
+        page.hashes = sorted(page.words.iter().map(|word| word.hash).collect());
+        for at in 0..page.lines.len() {
+            let above = (1..=3).filter_map(|up| page.above(at, up));
+            let above = above.fold(0, |all, line| all | line.classes.0);
+            let below = page.below(at).map_or(0, |line| line.classes.0);
+            page.lines[at].above = Classes(above);
+            page.lines[at].below = Classes(below);
+        }
         page
     }
 
-    /// Counts how often each word occurs.
-    fn count(&mut self) {
-        let mut hashes: Vec<u32> = self.words.iter().map(|word| word.hash).collect();
-        hashes.sort_unstable();
-        for word in self.words.iter_mut().filter(|word| word.hash != 0) {
-            let first = hashes.partition_point(|hash| *hash < word.hash);
-            let alike = hashes[first..].iter().take(3);
-            let alike = alike.take_while(|hash| **hash == word.hash).count();
-            word.repeated = u8::try_from(alike.saturating_sub(1)).unwrap_or(2);
-        }
+    /// Returns how often a word is repeated on the page: 2 for more than once.
+    pub(super) fn repeated(&self, word: &Word) -> u32 {
+        let first = self.hashes.partition_point(|hash| *hash < word.hash);
+        let again = self.hashes[first..].iter().skip(1).take(2);
+        let again = again.take_while(|hash| **hash == word.hash && word.hash != 0);
+        again.map(|_| 1).sum()
     }
 
     /// Asks `is_secret` about each word that could be a secret, in order.
@@ -224,6 +232,8 @@ impl<'a> NotePage<'a> {
                 number,
                 words: begun..begun,
                 classes: Classes::default(),
+                above: Classes::default(),
+                below: Classes::default(),
                 is_item: false,
                 asks: false,
                 count,
@@ -237,22 +247,27 @@ impl<'a> NotePage<'a> {
             line: self.lines.len(),
             marks: marks::START,
         };
-        let is_space = |c: char| c.is_whitespace() || c == char::from(BLANK);
-        let mut chunk = None;
-        let mut blank = false;
-        for (at, c) in line.char_indices().chain([(line.len(), ' ')]) {
-            if !is_space(c) {
-                chunk = chunk.or(Some(at));
-            } else if let Some(from) = chunk.take() {
-                reader.chunk(&line[from..at], start + from);
+        let (mut at, mut from) = (0, 0);
+        // The end of the last byte of a marker.
+        let mut blanked = usize::MAX;
+        while at < line.len() {
+            let width = space(line, at);
+            if width > 0 {
+                if from < at {
+                    reader.chunk(&line[from..at], start + from);
+                }
+                from = at + width;
             }
             // A marker stands in place of a secret.
-            let is_blank = c == char::from(BLANK);
-            if is_blank && !blank {
-                reader.marker(start + at);
+            if line.as_bytes()[at] == BLANK {
+                if blanked != at {
+                    reader.marker(start + at);
+                }
+                blanked = at + 1;
             }
-            blank = is_blank;
+            at += width.max(1);
         }
+        reader.chunk(&line[from..], start + from);
         let end = reader.marks & !marks::START;
         let words = begun..self.words.len();
         if words.is_empty() {
@@ -271,6 +286,8 @@ impl<'a> NotePage<'a> {
         self.lines.push(NoteLine {
             number,
             classes: Classes(of_line.iter().fold(0, |all, word| all | word.classes.0)),
+            above: Classes::default(),
+            below: Classes::default(),
             is_item: item.starts_with(['-', '*', '•', '|', '>', '+', '#'])
                 || (1..=2).contains(&number_first.len())
                     && number_first.bytes().all(|b| b.is_ascii_digit()),
@@ -298,6 +315,31 @@ impl<'a> NotePage<'a> {
             }
         }
     }
+}
+
+/// Sorts hashes by their last bits, by the bits before those, and by the first ones (Knuth, TAOCP
+/// 5.2.5): each pass keeps the order of the one before.
+fn sorted(mut hashes: Vec<u32>) -> Vec<u32> {
+    const BITS: u32 = 11;
+    let mut next = hashes.clone();
+    for shift in (0..u32::BITS).step_by(BITS as usize) {
+        let digit = |hash: u32| (hash >> shift) as usize % (1 << BITS);
+        let mut places = [0; 1 << BITS];
+        for hash in &hashes {
+            places[digit(*hash)] += 1;
+        }
+        let mut before = 0;
+        for place in &mut places {
+            before += std::mem::replace(place, before);
+        }
+        for hash in &hashes {
+            let place = &mut places[digit(*hash)];
+            next[*place] = *hash;
+            *place += 1;
+        }
+        std::mem::swap(&mut hashes, &mut next);
+    }
+    hashes
 }
 
 /// Returns the lines near labels, with their numbers.
@@ -333,70 +375,17 @@ fn wanted(text: &[u8], labels: &[usize]) -> Vec<(usize, Range<usize>)> {
     lines
 }
 
-/// Tells whether a line belongs to a program, to a shell or to data. Such lines have rules of their
-/// own, which know where a value ends.
-fn is_code(line: &str) -> bool {
-    let bytes = line.trim().as_bytes();
-    let pair = |w: &[u8]| {
-        matches!(
-            w,
-            b"};"
-                | b"::"
-                | b"=="
-                | b"!="
-                | b"&&"
-                | b"||"
-                | b"$("
-                | b"\\("
-                | b"\\s"
-                | b"\\n"
-                | b"[^"
-                | b".*"
-        )
-    };
-    // An option of a program: ` -u`, ` --password`.
-    let option = |w: &[u8]| {
-        w[0] == b' '
-            && w[1] == b'-'
-            && (w[2].is_ascii_alphabetic() || w[2] == b'-' && w[3].is_ascii_alphabetic())
-    };
-    // Two arguments in quotes.
-    let quotes = |w: &[u8]| w[1] == b' ' && w[0] == w[2] && matches!(w[0], b'"' | b'\'');
-    let several = |mark| memchr::memchr_iter(mark, bytes).count() >= 2;
-    bytes.ends_with(b";")
-        || several(b';') && several(b'=')
-        || bytes.ends_with(b"{")
-        || bytes.starts_with(b"//")
-        || bytes.starts_with(b"@")
-        || bytes.starts_with(b"\"") && bytes.ends_with(b",")
-        || is_setting(bytes)
-        || bytes.windows(2).any(pair)
-        || has_call(bytes)
-        || bytes.windows(3).any(quotes)
-        || bytes.windows(4).any(option)
-}
-
-/// Tells whether a function is called: `len(x)`. In `Haushalt(26)plan` and `vK!3s8(Lq^d`, none is.
-fn has_call(line: &[u8]) -> bool {
-    memchr::memchr_iter(b'(', line).any(|open| {
-        let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
-        let name = line[..open].iter().rev().take_while(|b| is_name(b)).count();
-        let begins = line[open - name..open].first();
-        let inside = line[open + 1..].iter().take_while(|b| is_name(b)).count();
-        let rest = &line[open + 1 + inside..];
-        let goes_on = rest.first() == Some(&b')') && rest.get(1).is_some_and(is_name);
-        begins.is_some_and(|b| !b.is_ascii_digit()) && !goes_on
-    })
-}
-
-/// Tells whether a line assigns to a name of a program: `db_password = …`, `spring.mail.user: …`.
-fn is_setting(line: &[u8]) -> bool {
-    let name = line
-        .iter()
-        .take_while(|b| b.is_ascii_alphanumeric() || b"_.".contains(b));
-    let (name, rest) = line.split_at(name.count());
-    let joined = name.iter().any(|b| b"_.".contains(b)) && !name.ends_with(b".");
-    joined && matches!(rest.trim_ascii_start(), [b'=' | b':', ..])
+/// Returns the width of the space or blanked byte at a place, and 0 for anything else.
+fn space(line: &str, at: usize) -> usize {
+    match line.as_bytes()[at] {
+        b' ' | b'\t'..=b'\r' | BLANK => 1,
+        // No other character of one byte, and no byte inside a longer one.
+        0..0xC0 => 0,
+        _ => {
+            let space = line[at..].chars().next().filter(|c| c.is_whitespace());
+            space.map_or(0, char::len_utf8)
+        }
+    }
 }
 
 /// Tells whether a mark opens a word.
@@ -496,6 +485,8 @@ fn is_pair(chunk: &str, slash: usize) -> bool {
 #[derive(Clone, Copy)]
 struct WordFacts<'a> {
     text: &'a str,
+    /// The first bytes of the word, of which there are eight in a long one.
+    head: u64,
     look: Look,
     classes: Classes,
     hash: u32,
@@ -524,23 +515,32 @@ impl<'a> WordCache<'a> {
     /// Returns the facts about a word.
     fn facts(&mut self, word: &'a str) -> WordFacts<'a> {
         let bytes = word.as_bytes();
-        let head = bytes.iter().take(8);
-        let head = head.fold(bytes.len() as u64, |all, b| {
-            all << 8 ^ all >> 56 ^ u64::from(*b)
-        });
-        let place = (head.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
-        let place = place & (self.facts.len() - 1);
+        let (head, rest) = match bytes.split_first_chunk() {
+            Some((head, rest)) => (u64::from_le_bytes(*head), rest),
+            None => (
+                bytes.iter().fold(0, |all, b| all << 8 | u64::from(*b)),
+                &[][..],
+            ),
+        };
+        let mixed = (head ^ bytes.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = (mixed >> 32) as usize & (self.facts.len() - 1);
         match self.facts[place] {
-            Some(facts) if facts.text == word => facts,
+            Some(facts)
+                if facts.head == head
+                    && facts.text.len() == word.len()
+                    && (rest.is_empty() || facts.text.as_bytes().ends_with(rest)) =>
+            {
+                facts
+            }
             _ => {
-                let facts = self.read(word);
+                let facts = self.read(word, head);
                 self.facts[place] = Some(facts);
                 facts
             }
         }
     }
 
-    fn read(&mut self, word: &'a str) -> WordFacts<'a> {
+    fn read(&mut self, word: &'a str, head: u64) -> WordFacts<'a> {
         let look = look(word);
         self.lower.clear();
         let bare = word.trim_end_matches(['!', '?', '=']);
@@ -562,6 +562,7 @@ impl<'a> WordCache<'a> {
         }
         WordFacts {
             text: word,
+            head,
             look,
             classes,
             hash,
@@ -592,13 +593,15 @@ impl<'a> LineReader<'a, '_> {
         if lead.contains("..") {
             self.marks = self.marks & !marks::END | marks::DOTS;
         }
-        // Most chunks are one plain word, which nothing below would split.
-        let letters = inner.bytes().take_while(u8::is_ascii_alphabetic).count();
-        let (word, tail) = inner.split_at(letters);
-        if letters > 0
+        // Most chunks are one word, which nothing below would split.
+        let joins = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+        let word = inner.bytes().take_while(joins).count();
+        let word = inner[..word].trim_end_matches(['_', '.']);
+        let tail = &inner[word.len()..];
+        if word.starts_with(|c: char| c.is_ascii_alphanumeric())
             && tail
                 .bytes()
-                .all(|b| matches!(b, b'.' | b',' | b';' | b':' | b')'))
+                .all(|b| b.is_ascii() && b != b'*' && closes(char::from(b)))
         {
             self.single(word, start + lead.len());
             self.marks = marks::of_all(tail);
@@ -681,7 +684,6 @@ impl<'a> LineReader<'a, '_> {
             behind: 0,
             line: self.line,
             taken: false,
-            repeated: 0,
         });
     }
 
@@ -697,7 +699,6 @@ impl<'a> LineReader<'a, '_> {
             behind: 0,
             line: self.line,
             taken: true,
-            repeated: 0,
         });
         self.marks = 0;
     }

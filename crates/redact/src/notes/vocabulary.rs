@@ -92,6 +92,23 @@ impl Classes {
     }
 }
 
+/// A table of numbers and what belongs to each. The seed of its bucket gives every number a place
+/// of its own, so one look tells whether it is there.
+pub(super) struct NumberTable<T: 'static> {
+    pub(super) seeds: &'static [u8],
+    /// The number at each place, and 0 where there is none.
+    pub(super) places: &'static [(u32, T)],
+}
+
+impl<T: Copy + Default> NumberTable<T> {
+    /// Returns what belongs to a number, which is not 0.
+    pub(super) fn get(&self, number: u32) -> T {
+        let seed = self.seeds[hash::place(number, self.seeds.len())];
+        let (there, value) = self.places[hash::place_with(number, seed, self.places.len())];
+        if there == number { value } else { T::default() }
+    }
+}
+
 /// Longest ending of a word behind its stem, in characters.
 const ENDING_CHARS_MAX: usize = 6;
 /// Longest entry that stands inside a word, in characters.
@@ -108,55 +125,56 @@ include!(concat!(env!("OUT_DIR"), "/vocabulary.rs"));
 
 /// Returns the classes of an entry.
 fn look_up(hash: u32, form: u32) -> u32 {
-    let number = hash::feature(0, hash, form, 0).max(1);
-    let mut place = hash::place(number, BITS);
-    loop {
-        match NUMBERS[place] {
-            0 => return 0,
-            there if there == number => return SETS[place],
-            _ => place = (place + 1) % NUMBERS.len(),
-        }
-    }
+    ENTRIES.get(hash::feature(0, hash, form, 0).max(1))
 }
 
 /// Returns the classes of a word in lower case, and its hash.
 pub(super) fn classes(lower: &str) -> (Classes, u32) {
     let bytes = lower.as_bytes();
-    let chars = if lower.is_ascii() {
-        bytes.len()
-    } else {
-        lower.chars().count()
-    };
-    let (mut bits, mut hash, mut count) = (0, hash::SEED, 0);
-    for (at, c) in lower.char_indices() {
-        for byte in &bytes[at..at + c.len_utf8()] {
-            hash = hash::add(hash, *byte);
-        }
-        count += 1;
-        if count >= 2 && chars - count <= ENDING_CHARS_MAX {
-            bits |= look_up(hash, STEM);
+    let mut left = lower.chars().count();
+    let (mut bits, mut hash) = (0, hash::SEED);
+    let ends = |at: usize| bytes.get(at).is_none_or(|b| is_first(*b));
+    let whole = left;
+    for (at, byte) in bytes.iter().enumerate() {
+        hash = hash::add(hash, *byte);
+        if ends(at + 1) {
+            left -= 1;
+            if left <= ENDING_CHARS_MAX && left + 2 <= whole {
+                bits |= look_up(hash, STEM);
+            }
         }
     }
     bits |= look_up(hash, WHOLE);
-    for (at, _) in lower.char_indices().take(WORD_CHARS_MAX) {
+    let firsts = (0..bytes.len()).filter(|at| is_first(bytes[*at]));
+    for at in firsts.take(WORD_CHARS_MAX) {
         if !is_head(PART_HEADS.as_slice(), &bytes[at..]) {
             continue;
         }
-        let mut hash = hash::SEED;
-        for c in lower[at..].chars().take(PART_CHARS_MAX) {
-            let mut buffer = [0; 4];
-            hash = c.encode_utf8(&mut buffer).bytes().fold(hash, hash::add);
-            bits |= look_up(hash, PART);
+        let (mut hash, mut chars) = (hash::SEED, 0);
+        for (at, byte) in bytes.iter().enumerate().skip(at) {
+            hash = hash::add(hash, *byte);
+            if ends(at + 1) {
+                bits |= look_up(hash, PART);
+                chars += 1;
+                if chars == PART_CHARS_MAX {
+                    break;
+                }
+            }
         }
     }
     (Classes(bits), hash)
+}
+
+/// Tells whether a byte is the first of a character.
+fn is_first(byte: u8) -> bool {
+    byte & 0xC0 != 0x80
 }
 
 /// Tells whether an entry may begin as a text does, by a bit for the hash of two or three bytes.
 fn is_head(heads: &[u64], text: &[u8]) -> bool {
     let bit = |bytes: &[u8]| {
         let hash = bytes.iter().copied().fold(hash::SEED, hash::add);
-        let bit = hash::place(hash, HEAD_BITS);
+        let bit = hash::place(hash, HEADS);
         heads[bit / 64] >> (bit % 64) & 1 != 0
     };
     text.get(..3).is_some_and(bit) || text.len() == 2 && bit(text)
@@ -165,7 +183,7 @@ fn is_head(heads: &[u64], text: &[u8]) -> bool {
 /// Returns the phrases that begin with a word. Each has the hashes of the words behind it, and the
 /// classes of the whole. The last word may have an ending where it is a stem.
 pub(super) fn phrases(first: u32) -> impl Iterator<Item = &'static Phrase> {
-    let bit = hash::place(first, HEAD_BITS);
+    let bit = hash::place(first, HEADS);
     let begins = PHRASE_HEADS[bit / 64] >> (bit % 64) & 1 != 0;
     let begin = if begins {
         PHRASES.partition_point(|phrase| phrase.first < first)

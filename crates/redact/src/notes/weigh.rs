@@ -2,9 +2,9 @@
 
 use crate::named;
 use crate::notes::hash;
-use crate::notes::look::{Group, Sort};
-use crate::notes::page::{History, NotePage, Word, fits, marks};
-use crate::notes::vocabulary::{CLASSES, Classes, WordClass};
+use crate::notes::look::{GROUPS, Group, Sort};
+use crate::notes::page::{History, NoteLine, NotePage, Word, fits, marks};
+use crate::notes::vocabulary::{CLASSES, Classes, NumberTable, WordClass};
 
 /// Number of words before a word whose classes count, and behind it.
 const WORDS_BEFORE: usize = 18;
@@ -110,40 +110,55 @@ include!(concat!(env!("OUT_DIR"), "/common.rs"));
 impl Feature {
     fn points(self) -> i32 {
         let number = hash::feature(self.0, self.1, self.2, self.3).max(1);
-        let mut place = hash::place(number, BITS);
-        loop {
-            match NUMBERS[place] {
-                0 => return 0,
-                there if there == number => return i32::from(POINTS[place]),
-                _ => place = (place + 1) % NUMBERS.len(),
-            }
-        }
+        i32::from(POINTS.get(number))
     }
 }
 
-/// Returns the points of a word.
-pub(super) fn points(page: &NotePage, at: usize, history: &History) -> i32 {
-    let mut points = 0;
-    features(page, at, history, |feature| points += feature.points());
-    points
+/// The points that the words of one group get on the line that is read, as far as it alone decides.
+#[derive(Default)]
+pub(super) struct LinePoints {
+    line: usize,
+    of_group: [Option<i32>; GROUPS],
 }
 
-/// Tells whether a word could be a secret at all: labels must stand near, nearer for plain words.
+impl LinePoints {
+    /// Returns the points of a word.
+    pub(super) fn with(&mut self, page: &NotePage, at: usize, history: &History) -> i32 {
+        let word = &page.words[at];
+        if self.line != word.line {
+            *self = Self {
+                line: word.line,
+                ..Self::default()
+            };
+        }
+        let of_group = &mut self.of_group[word.look.group as usize];
+        let mut points = *of_group.get_or_insert_with(|| {
+            let mut points = 0;
+            line_features(page, word, |feature| points += feature.points());
+            points
+        });
+        word_features(page, at, history, |feature| points += feature.points());
+        points
+    }
+}
+
+/// Tells whether a word could be a secret at all: labels must stand near.
 pub(super) fn could_be(page: &NotePage, at: usize, history: &History) -> bool {
     let word = &page.words[at];
+    if matches!(word.look.group, Group::Other | Group::Date) || !is_near_label(page, at, history) {
+        return false;
+    }
     // References in code, options of programs and queries of URLs begin like this.
     let is_code = word.text.starts_with(['&', '%', '-', '?']);
-    if matches!(word.look.group, Group::Other | Group::Date) || is_code || !fits(word) {
-        return false;
-    }
+    !is_code && fits(word) && !(word.look.is_number() && is_elsewhere(page, at))
+}
+
+/// Tells whether labels stand near a word, nearer for plain words.
+fn is_near_label(page: &NotePage, at: usize, history: &History) -> bool {
+    let word = &page.words[at];
     let line = &page.lines[word.line];
-    let above = (1..=3).filter_map(|up| page.above(word.line, up));
-    let above = Classes(above.fold(0, |all, line| all | line.classes.0));
-    let below = page.below(word.line).map_or(0, |line| line.classes.0);
+    let NoteLine { above, below, .. } = line;
     let here = Classes(line.classes.0 | above.0);
-    if word.look.is_number() && is_elsewhere(page, at) {
-        return false;
-    }
     if word.look.sort() != Sort::Plain {
         // A word that is a label labels other words, and not itself.
         let others = if word.classes.meets(Classes::LABELS) {
@@ -154,7 +169,7 @@ pub(super) fn could_be(page: &NotePage, at: usize, history: &History) -> bool {
         } else {
             line.classes.0
         };
-        return Classes(others | above.0 | below).meets(Classes::LABELS);
+        return Classes(others | above.0 | below.0).meets(Classes::LABELS);
     }
     if history.last
         || word.before & marks::QUOTE != 0 && here.meets(Classes::STRONG)
@@ -275,21 +290,78 @@ fn distances<'a>(
 }
 
 /// Names every feature of a word.
-#[allow(clippy::too_many_lines)] // a list, as long as what counts
+#[cfg(test)]
 pub(super) fn features(
     page: &NotePage,
     at: usize,
     history: &History,
     mut see: impl FnMut(Feature),
 ) {
+    line_features(page, &page.words[at], &mut see);
+    word_features(page, at, history, see);
+}
+
+/// Names the features that all words of one group on one line have.
+fn line_features(page: &NotePage, word: &Word, mut see: impl FnMut(Feature)) {
+    let mut see = |kind: FeatureKind, one: u32, two: u32, three: u32| {
+        see(Feature(kind as u8, one, two, three));
+    };
+    let line = &page.lines[word.line];
+    let (group, sort) = (word.look.group as u32, word.look.sort() as u32);
+    see(FeatureKind::Always, 0, 0, 0);
+    see(FeatureKind::Group, group, 0, 0);
+    // Two classes in one line, of which the first stands before the word or behind it.
+    let paired = Classes(line.classes.0 & !Classes::EMPTY.0);
+    for class in Classes(paired.0 & Classes::LABELS.0).numbers() {
+        for other in paired.numbers().filter(|other| *other != class) {
+            see(FeatureKind::Pair, as_u32(class), as_u32(other), group);
+        }
+    }
+    // The words on the lines around.
+    let set = |line: Option<&NoteLine>| line.map_or(0, |line| line.classes.0);
+    let above = Classes(set(page.above(word.line, 1)));
+    let further = Classes(set(page.above(word.line, 2)) | set(page.above(word.line, 3)));
+    let few = few(line);
+    for class in above.numbers() {
+        see(FeatureKind::LineAbove, as_u32(class), sort, few);
+    }
+    for class in further.numbers() {
+        see(FeatureKind::LinesAbove, as_u32(class), sort, few.min(1));
+    }
+    for class in line.classes.numbers() {
+        see(FeatureKind::SameLine, as_u32(class), sort, 0);
+    }
+    see(
+        FeatureKind::Asked,
+        u32::from(asked(page, word.line)),
+        sort,
+        few,
+    );
+    let technical = as_u32(page.technical(word.line).min(6));
+    see(FeatureKind::Technical, technical, sort, 0);
+    see(FeatureKind::TechnicalGroup, technical, group, 0);
+}
+
+/// Returns 2 for a line of one word, 1 for two or three.
+fn few(line: &NoteLine) -> u32 {
+    u32::from(line.words.len() <= 3) + u32::from(line.words.len() == 1)
+}
+
+/// Tells whether the line above asks for a secret.
+fn asked(page: &NotePage, line: usize) -> bool {
+    page.above(line, 1)
+        .is_some_and(|line| line.asks && line.classes.meets(Classes::STRONG))
+}
+
+/// Names the features that only this word has.
+#[allow(clippy::too_many_lines)] // a list, as long as what counts
+fn word_features(page: &NotePage, at: usize, history: &History, mut see: impl FnMut(Feature)) {
     let mut see = |kind: FeatureKind, one: u32, two: u32, three: u32| {
         see(Feature(kind as u8, one, two, three));
     };
     let word = &page.words[at];
     let line = &page.lines[word.line];
     let (group, sort) = (word.look.group as u32, word.look.sort() as u32);
-    see(FeatureKind::Always, 0, 0, 0);
-    see(FeatureKind::Group, group, 0, 0);
     see(FeatureKind::Length, group, u32::from(word.look.length), 0);
     // The words on the line.
     let front = &page.words[line.words.start..at];
@@ -306,27 +378,6 @@ pub(super) fn features(
     for class in classes_behind.numbers() {
         let distance = u32::from(behind[class]);
         see(FeatureKind::Behind, as_u32(class), distance, sort);
-    }
-    // Two classes in one line, of which the first stands before the word or behind it.
-    let paired = Classes(line.classes.0 & !Classes::EMPTY.0);
-    for class in Classes(paired.0 & Classes::LABELS.0).numbers() {
-        for other in paired.numbers().filter(|other| *other != class) {
-            see(FeatureKind::Pair, as_u32(class), as_u32(other), group);
-        }
-    }
-    // The words on the lines around.
-    let set = |line: Option<&super::page::NoteLine>| line.map_or(0, |line| line.classes.0);
-    let above = Classes(set(page.above(word.line, 1)));
-    let further = Classes(set(page.above(word.line, 2)) | set(page.above(word.line, 3)));
-    let few = u32::from(line.words.len() <= 3) + u32::from(line.words.len() == 1);
-    for class in above.numbers() {
-        see(FeatureKind::LineAbove, as_u32(class), sort, few);
-    }
-    for class in further.numbers() {
-        see(FeatureKind::LinesAbove, as_u32(class), sort, few.min(1));
-    }
-    for class in line.classes.numbers() {
-        see(FeatureKind::SameLine, as_u32(class), sort, 0);
     }
     // The nearest label, and the marks before the word.
     let nearest = Classes(Classes::LABELS.0 & classes_before.0)
@@ -355,15 +406,11 @@ pub(super) fn features(
     let mark_behind = u32::from(mark_behind);
     see(FeatureKind::MarksBehind, mark_behind, group, label);
     see(FeatureKind::MarksAround, mark_behind, sort, mark);
-    let asked = page
-        .above(word.line, 1)
-        .is_some_and(|line| line.asks && above.meets(Classes::STRONG));
     let position = u32::from(front.is_empty())
         | u32::from(last) << 1
         | u32::from(line.is_item) << 2
-        | u32::from(asked) << 3;
+        | u32::from(asked(page, word.line)) << 3;
     see(FeatureKind::Position, position, group, 0);
-    see(FeatureKind::Asked, u32::from(asked), sort, few);
     for number in Classes(word.look.traits).numbers().map(as_u32) {
         see(FeatureKind::Trait, number, group, 0);
         see(
@@ -380,7 +427,7 @@ pub(super) fn features(
         see(FeatureKind::Refers, group, label, 0);
     }
     if word.is_plain() {
-        let common = u32::from(COMMON.binary_search(&word.hash).is_ok());
+        let common = u32::from(COMMON.get(word.hash));
         see(FeatureKind::Itself, 0, 0, word.hash);
         see(FeatureKind::Common, common, group, nearest);
         see(FeatureKind::CommonMarks, common, group, mark);
@@ -436,12 +483,11 @@ pub(super) fn features(
     let to = (at + WORDS_ALIKE).min(line.words.end);
     let alike = page.words[from..to]
         .iter()
-        .filter(|other| other.look.group == word.look.group);
-    see(FeatureKind::Alike, as_u32(alike.count().min(6)), group, 0);
-    see(FeatureKind::Repeated, u32::from(word.repeated), sort, group);
+        .filter(|other| other.look.group == word.look.group)
+        .take(6);
+    see(FeatureKind::Alike, as_u32(alike.count()), group, 0);
+    see(FeatureKind::Repeated, page.repeated(word), sort, group);
     let technical = as_u32(page.technical(word.line).min(6));
-    see(FeatureKind::Technical, technical, sort, 0);
-    see(FeatureKind::TechnicalGroup, technical, group, 0);
     see(
         FeatureKind::TechnicalNearest,
         technical.min(4),

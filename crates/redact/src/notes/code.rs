@@ -1,0 +1,79 @@
+//! Tells lines of programs, of shells and of data from lines that people write.
+
+/// Tells whether a line belongs to a program, to a shell or to data. Such lines have rules of their
+/// own, which know where a value ends.
+pub(super) fn is_code(line: &str) -> bool {
+    let bytes = line.trim().as_bytes();
+    bytes.ends_with(b";")
+        || bytes.ends_with(b"{")
+        || bytes.starts_with(b"//")
+        || bytes.starts_with(b"@")
+        || bytes.starts_with(b"\"") && bytes.ends_with(b",")
+        || is_setting(bytes)
+        || has_code(bytes)
+}
+
+/// Tells whether marks of code stand in a line.
+fn has_code(line: &[u8]) -> bool {
+    let (mut equals, mut semicolons) = (0, 0);
+    for (at, mark) in line.iter().enumerate() {
+        if mark.is_ascii_alphanumeric() || *mark == b' ' {
+            continue;
+        }
+        let rest = &line[at + 1..];
+        let next = rest.first().copied().unwrap_or_default();
+        let is_code = match mark {
+            b'(' => is_call(line, at),
+            // An option of a program: ` -u`, ` --password`.
+            b'-' => {
+                let begins = at > 0 && line[at - 1] == b' ' && rest.len() >= 2;
+                begins
+                    && (next.is_ascii_alphabetic() || next == b'-' && rest[1].is_ascii_alphabetic())
+            }
+            // Two arguments in quotes.
+            b'"' | b'\'' => next == b' ' && rest.get(1) == Some(mark),
+            b'=' => {
+                equals += 1;
+                next == b'='
+            }
+            b';' => {
+                semicolons += 1;
+                false
+            }
+            b':' | b'&' | b'|' => next == *mark,
+            b'!' => next == b'=',
+            b'.' => next == b'*',
+            b'}' => next == b';',
+            b'[' => next == b'^',
+            b'$' => next == b'(',
+            b'\\' => matches!(next, b'(' | b's' | b'n'),
+            _ => false,
+        };
+        if is_code {
+            return true;
+        }
+    }
+    equals >= 2 && semicolons >= 2
+}
+
+/// Tells whether a function is called at a bracket: `len(x)`. In `Haushalt(26)plan` and
+/// `vK!3s8(Lq^d`, none is.
+fn is_call(line: &[u8], open: usize) -> bool {
+    let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    let name = line[..open].iter().rev().take_while(|b| is_name(b)).count();
+    let begins = line[open - name..open].first();
+    let inside = line[open + 1..].iter().take_while(|b| is_name(b)).count();
+    let rest = &line[open + 1 + inside..];
+    let goes_on = rest.first() == Some(&b')') && rest.get(1).is_some_and(is_name);
+    begins.is_some_and(|b| !b.is_ascii_digit()) && !goes_on
+}
+
+/// Tells whether a line assigns to a name of a program: `db_password = …`, `spring.mail.user: …`.
+fn is_setting(line: &[u8]) -> bool {
+    let name = line
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || b"_.".contains(b));
+    let (name, rest) = line.split_at(name.count());
+    let joined = name.iter().any(|b| b"_.".contains(b)) && !name.ends_with(b".");
+    joined && matches!(rest.trim_ascii_start(), [b'=' | b':', ..])
+}
