@@ -244,7 +244,7 @@ fn a_file_in_the_place_of_the_keyring_is_a_path_or_an_error() {
         (vec![b'/'; 9000], 13),
         (b"/no/such/folder\n".to_vec(), 12),
         (format!("{}\n", empty.display()).into_bytes(), 12),
-        (format!("{}\n", keys_of_other.display()).into_bytes(), 6),
+        (format!("{}\n", keys_of_other.display()).into_bytes(), 13),
         (
             format!("{}\n", team.home.identity().display()).into_bytes(),
             16,
