@@ -179,11 +179,11 @@ impl<'a> Look<'a> {
             [&names[..], &[CARDS_AS_BRANCHES.to_owned()]].concat()
         };
         let mut refs = git.refs_of(host_of(&remote, attended), &asked)?;
-        if !remote.branches
-            && refs
-                .keys()
-                .any(|name| name.starts_with("refs/heads/agekeep/"))
-        {
+        let is_card = |name: &String| {
+            let digits = name.strip_prefix(CARDS_AS_BRANCHES.trim_end_matches('*'));
+            digits.is_some_and(|digits| card::parse_digits(digits).is_some())
+        };
+        if !remote.branches && refs.keys().any(is_card) {
             // Another machine was told that this host takes branches alone.
             remote.branches = true;
             refs = git.refs_of(host_of(&remote, attended), &names)?;
