@@ -42,7 +42,7 @@ use crate::redact::FingerprintKey;
 pub(crate) use self::files::{KeyCommitment, KeysRow};
 pub(crate) use self::mailbox::HeldKeys;
 pub(crate) use self::rotation::{
-    FILES, ReencryptedVersion, StagedKeyring, copy_files, file_left, has_staged,
+    FILES, ReencryptedVersion, StagedKeyring, copy_files, file_left, has_only_files, has_staged,
     install_staged_files, remove_files, remove_staged, remove_staged_backups, staged_id_of,
 };
 

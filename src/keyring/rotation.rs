@@ -548,6 +548,17 @@ pub(crate) fn copy_files(from: &Folder, to: &Folder) -> Result<()> {
     Ok(())
 }
 
+/// Tells whether a folder has files of a keyring, or parts of them, and nothing else.
+pub(crate) fn has_only_files(folder: &Folder) -> bool {
+    let is_of_keyring = |found: &std::ffi::OsString| {
+        let found = found.to_str().unwrap_or_default();
+        let mut names = FILES.into_iter().chain(WITH_FILES);
+        names.any(|name| name.as_str() == found) || Name::temporary(found).is_some()
+    };
+    let found = folder.list().unwrap_or_default();
+    !found.is_empty() && found.iter().all(is_of_keyring)
+}
+
 /// Removes the files of a keyring that was being created.
 pub(crate) fn remove_files(folder: &Folder) {
     for name in FILES.iter().chain(&WITH_FILES) {

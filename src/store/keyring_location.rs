@@ -118,13 +118,16 @@ pub(super) fn write_keyring_place(root: &Folder, name: &Name, place: &Path) -> R
     root.replace_durably(name, text.as_bytes(), 0o600)
 }
 
-/// Removes the keyring that a killed move left in the store's folder, after another took its place.
+/// Removes the copies of a keyring that killed moves left in the store's folder, whole or not.
 pub(super) fn remove_left(root: &Folder) -> Result<()> {
     let names = root.list_of(Name::building);
     for name in names.map_err(Error::io("read", root.path()))? {
-        if root.sub(&name).is_ok_and(|folder| folder.has(&Name::AUDIT)) {
-            root.remove_tree(&name)
-                .map_err(root.fault("remove", &name))?;
+        if root
+            .sub(&name)
+            .is_ok_and(|folder| keyring::has_only_files(&folder))
+        {
+            let removed = root.remove_tree(&name);
+            removed.map_err(root.fault("remove", &name))?;
         }
     }
     Ok(())

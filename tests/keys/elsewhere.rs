@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::keys::team::Team;
-use crate::support::{Home, json_lines, settle, stderr, stdout};
+use crate::remote::traced;
+use crate::support::{Home, every, has_peer, json_lines, settle, stderr, stdout};
 
 /// A store whose keyring is in `keys` beside it.
 fn apart() -> Team {
@@ -222,6 +223,100 @@ fn a_keyring_moves_where_there_is_room_for_it_and_back() {
         events = team.newest()["event"].clone();
     }
     assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
+}
+
+/// The folders in a store's folder, at any depth, that have a table of keys.
+fn tables_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("there").flatten();
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(tables_in(&path));
+        } else if entry.file_name() == "ring" {
+            found.push(folder.display().to_string());
+        }
+    }
+    found
+}
+
+/// Killed anywhere, or with a call that fails, a move leaves the store one keyring that opens it. After
+/// the next erasure none is left in its folder beside that one.
+#[test]
+fn a_move_that_is_killed_or_fails_leaves_one_keyring() {
+    if !has_peer(
+        "strace",
+        "a move of the keyring killed at every system call",
+    ) {
+        return;
+    }
+    let team = Team::new();
+    let (store, volume) = (team.home.store(), team.home.path().join("volume"));
+    team.create("a.md", "text of a\n");
+    team.create("b.md", "text of b\n");
+    settle(&store);
+    let fresh = team.home.path().join("fresh");
+    let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let [first, second] = ["first", "second"].map(|name| volume.join(name));
+    let own = store.join("keyring");
+    let (mut stopped, mut done) = (0, 0);
+    for (from, to) in [(&own, &first), (&first, &own), (&first, &second)] {
+        for fault in [
+            "renameat2:signal=KILL",
+            "renameat:signal=KILL",
+            "fsync:signal=KILL",
+            "unlinkat:signal=KILL",
+            "mkdirat:signal=KILL",
+            "write:signal=KILL",
+            "renameat2:error=EIO",
+            "renameat:error=ENOSPC",
+            "fsync:error=EIO",
+            "write:error=ENOSPC",
+        ] {
+            for number in (1..40).step_by(every(5)) {
+                let fault = format!("{fault}:when={number}");
+                drop(fs::remove_dir_all(&volume));
+                if !fresh.exists() {
+                    fs::rename(&store, &fresh).expect("moves");
+                }
+                let (args, ready) = (["keys", "move", &text(to)], team.home.path().join("ready"));
+                drop(fs::remove_dir_all(&ready));
+                // A copy that is put back is no rollback here.
+                drop(fs::remove_dir_all(team.home.path().join(".local/state")));
+                drop(fs::remove_dir_all(&store));
+                let copied = Command::new("cp")
+                    .arg("-a")
+                    .arg(&fresh)
+                    .arg(&store)
+                    .status();
+                assert!(copied.expect("cp runs").success());
+                if *from != own {
+                    let moved = team.home.run(&["keys", "move", &text(from)]);
+                    assert!(moved.status.success(), "{}", stderr(&moved));
+                }
+                fs::rename(&store, &ready).expect("moves");
+                let run = traced(&team.home, &args, (&ready, &store), &fault);
+                let said = format!("{from:?} {to:?} {fault}: {}", stderr(&run));
+                stopped += usize::from(!run.status.success());
+                done += usize::from(run.status.success());
+                let read = team.home.run(&["read", "/memories/a.md"]);
+                assert_eq!(stdout(&read), "text of a\n", "{said}: {}", stderr(&read));
+                let erase = ["erase", "/memories/b.md", "--yes", "--reason", "asked"];
+                let erase = team.home.run(&erase);
+                assert!(erase.status.success(), "{said}: {}", stderr(&erase));
+                let verify = team.home.run(&["verify", "--full"]);
+                assert!(verify.status.success(), "{said}: {}", stdout(&verify));
+                let left = tables_in(&store);
+                let expected: Vec<String> = own.is_dir().then(|| text(&own)).into_iter().collect();
+                assert_eq!(left, expected, "{said}");
+                // Past the last call of its kind nothing fails any more.
+                if run.status.success() {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(stopped > 20 && done > 10, "{stopped} stopped, {done} done");
 }
 
 /// Whoever can write the store's folder can write the file, too: it leads nowhere.

@@ -433,7 +433,7 @@ fn traced_pull(home: &Home, fault: &str) -> Output {
 }
 
 /// Runs a command on a new copy of a store, with what strace does to its system calls.
-pub(super) fn traced(
+pub(crate) fn traced(
     home: &Home,
     args: &[&str],
     (fresh, copy): (&Path, &Path),
