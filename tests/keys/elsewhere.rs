@@ -273,7 +273,8 @@ fn a_move_that_is_killed_or_fails_leaves_one_keyring() {
             "fsync:error=EIO",
             "write:error=ENOSPC",
         ] {
-            for number in (1..40).step_by(every(5)) {
+            let is_switch = fault.starts_with("rename");
+            for number in (1..40).step_by(if is_switch { 1 } else { every(5) }) {
                 let fault = format!("{fault}:when={number}");
                 drop(fs::remove_dir_all(&volume));
                 if !fresh.exists() {
