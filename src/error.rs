@@ -488,7 +488,7 @@ impl Error {
     fn fixed_hint(&self) -> &'static str {
         match self {
             Self::StoreExists { .. } => "use it as it is, or name another folder with --store",
-            Self::NotEmpty { .. } => "name an empty or new folder with --store",
+            Self::NotEmpty { .. } => "name an empty or new folder",
             Self::NotYours { .. } => {
                 "name a new folder with --store, or one that you own: the owner of a folder can \
                  replace what is in it"

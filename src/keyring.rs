@@ -42,7 +42,7 @@ use crate::redact::FingerprintKey;
 pub(crate) use self::files::{KeyCommitment, KeysRow};
 pub(crate) use self::mailbox::HeldKeys;
 pub(crate) use self::rotation::{
-    FILES, ReencryptedVersion, StagedKeyring, copy_files, file_left, has_only_files, has_staged,
+    FILES, ReencryptedVersion, StagedKeyring, copy_files, file_left, has_staged,
     install_staged_files, remove_files, remove_staged, remove_staged_backups, staged_id_of,
 };
 
@@ -602,16 +602,6 @@ impl Keyring {
         entries
             .into_iter()
             .try_for_each(|entry| identity_in(&found_in(entry, id, &Name::RING)?, id).map(drop))
-    }
-
-    /// Returns the memories that have a key in common with another one: if one was erased, the key
-    /// would stay under the other.
-    pub(crate) fn ids_with_shared_keys(&self) -> Result<Vec<MemoryId>> {
-        let mut ids = self.names.ids_with_shared_secrets(&self.audit.names_key)?;
-        if let (Some(epoch), Some(ring)) = (&self.epoch, &self.ring) {
-            ids.extend(ring.ids_with_shared_secrets(&epoch.key)?);
-        }
-        Ok(ids)
     }
 
     /// Tells whether a former reader may know the newest key of a memory, so that nothing new may

@@ -274,6 +274,8 @@ fn host_of(remote: &Remote, attended: bool) -> Host<'_> {
 struct IncomingKeys {
     /// A decrypted backup or mail; without it those that are here.
     plain: Option<Zeroizing<Vec<u8>>>,
+    /// The machine whose mail it is.
+    sender: Option<String>,
     /// Why nothing is taken though history verifies.
     refusal: Option<RemoteFault>,
 }
@@ -308,7 +310,7 @@ pub fn pull(
         }
         Ok(IncomingKeys {
             plain: plain.clone(),
-            refusal: None,
+            ..IncomingKeys::default()
         })
     };
     for _ in 0..TRIES {
@@ -499,6 +501,14 @@ fn take(
     if let Some(local) = local.find(|finding| !came(finding)) {
         let hint = "run `agekeep verify`, which says more of it; nothing was taken";
         return Err(Error::damaged_with_hint("this copy", &local.what, hint));
+    }
+    if let Some(fault) = report.findings.iter().find(|finding| came(finding)) {
+        let sender = keys
+            .sender
+            .map_or(String::new(), |name| format!(" from the machine {name}"));
+        let what = format!("the keys{sender} are wrong: {}: {}", fault.id, fault.what);
+        let remote = from.remote.name.clone();
+        return Err(Error::Remote(RemoteFault::Unverified { remote, what }));
     }
     let follows = || events_after(repository, Some(ours), theirs);
     let report = accept_verified(report, &from.remote.name, follows);

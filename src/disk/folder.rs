@@ -500,21 +500,20 @@ impl Folder {
             .inspect_err(|_| drop(self.remove(&aside)))
     }
 
-    /// Exchanges two entries of this folder, in one step if the file system can.
+    /// Exchanges two entries of this folder in one step.
+    ///
+    /// # Errors
+    /// Where the system or the file system has no such call, as NFS: then nothing was changed.
     pub(crate) fn swap(&self, one: &Name, other: &Name) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
             let (one, other) = (one.as_str(), other.as_str());
-            let done = renameat_with(self.fd(), one, self.fd(), other, RenameFlags::EXCHANGE);
-            if !matches!(done, Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP)) {
-                return done.map_err(outside::io_error);
-            }
+            renameat_with(self.fd(), one, self.fd(), other, RenameFlags::EXCHANGE)
+                .map_err(outside::io_error)
         }
-        let aside = Name::new_building();
-        self.rename_into(other, self, &aside)?;
-        self.rename_into(one, self, other)?;
-        self.rename_into(&aside, self, one)
+        #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Replaces a small file atomically by exchanging it with another, which then holds the old

@@ -67,6 +67,8 @@ impl Name {
     pub(crate) const KEYRING: Self = folder("keyring");
     /// In its place: the path of a folder elsewhere.
     pub(crate) const KEYRING_PLACE: Self = file("keyring", 8 * KIB);
+    /// What a move of the keyring makes, and then exchanges with one of these.
+    pub(crate) const KEYRING_MOVING: Self = file("keyring.moving", 8 * KIB);
     pub(crate) const OBJECTS: Self = folder("objects");
     pub(crate) const REFS: Self = folder("refs");
     pub(crate) const HEADS: Self = folder("refs/heads");

@@ -9,7 +9,7 @@
 //! keyring/next-<id>/resealed    memories re-encrypted to new identities so far
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, BufReader, Read};
 use std::sync::OnceLock;
 
@@ -25,7 +25,9 @@ use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::journal::KeyEntry;
 use crate::keyring::files::{Audit, Epoch};
 use crate::keyring::table::{self, RewriteFilter, Table};
-use crate::keyring::{ENTRY_OVERHEAD_BYTES, Keyring, NEXT, RING_SECRET_BYTES, mailbox};
+use crate::keyring::{
+    ENTRY_OVERHEAD_BYTES, Keyring, NAMES, NEXT, RING, RING_SECRET_BYTES, mailbox,
+};
 
 /// The names of a keyring's files. `epoch.age` is last: the tables that it opens must be in place
 /// first.
@@ -232,6 +234,98 @@ impl Keyring {
         Ok(next)
     }
 
+    /// Returns the secrets in the two tables, each with its table, memory, slot and digest.
+    fn secrets(&self) -> Result<Vec<(u8, MemoryId, u32, Digest)>> {
+        let names = self.names.digests(&self.audit.names_key)?;
+        let ring = match (&self.epoch, &self.ring) {
+            (Some(epoch), Some(ring)) => ring.digests(&epoch.key)?,
+            _ => Vec::new(),
+        };
+        let of = |table, (id, slot, digest)| (table, id, slot, digest);
+        let ring = ring.into_iter().map(|found| of(RING, found));
+        Ok(ring
+            .chain(names.into_iter().map(|found| of(NAMES, found)))
+            .collect())
+    }
+
+    /// Returns digests of the keys that are no memory's.
+    fn digests_of_others(&self) -> HashSet<Digest> {
+        let audit = &self.audit;
+        let keys = [Some(&audit.names_key), audit.fingerprint_key.as_ref()];
+        let epoch = self.epoch.as_ref().map(|epoch| &epoch.key);
+        let keys = keys.into_iter().chain([epoch]).flatten();
+        let keys = keys.map(|key| table::digest_of_secret(key.expose()));
+        let identities = audit.identities.iter();
+        let identities = identities.map(|key| table::digest_of_secret(&secret_of(key)));
+        keys.chain(identities).collect()
+    }
+
+    /// Returns the memories that have a key which stands somewhere else in the keyring, too: an erasure
+    /// would leave it there.
+    pub(crate) fn ids_with_shared_keys(&self) -> Result<BTreeSet<MemoryId>> {
+        let (others, mut first) = (self.digests_of_others(), HashMap::new());
+        let mut shared = BTreeSet::new();
+        for (table, id, _, digest) in self.secrets()? {
+            let owner = *first.entry(digest).or_insert((table, id));
+            if owner != (table, id) || others.contains(&digest) {
+                shared.extend([owner.1, id]);
+            }
+        }
+        Ok(shared)
+    }
+
+    /// Returns the slots in `ring` and in `names` of other entries that hold a key which is to go.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if a memory needs such an entry, or `audit.age` or `epoch.age` holds such a key.
+    fn copies_of(
+        &self,
+        (in_ring, in_names): (&HashSet<MemoryId>, &HashSet<MemoryId>),
+    ) -> Result<[HashSet<u32>; 2]> {
+        let secrets = self.secrets()?;
+        let goes = |table: u8, id: &MemoryId| match table {
+            RING => in_ring.contains(id),
+            _ => in_names.contains(id),
+        };
+        let gone = secrets.iter().filter(|(table, id, ..)| goes(*table, id));
+        let gone: HashSet<Digest> = gone.map(|(.., digest)| *digest).collect();
+        if !self.digests_of_others().is_disjoint(&gone) {
+            return Err(Error::damaged_with_hint(
+                "audit.age",
+                "it also holds a key of a memory that is to be erased, and the key would stay",
+                "a reader wrote it: find out who, and restore the keyring from the backup that belongs to \
+                 this repository",
+            ));
+        }
+        let mut copies = [HashSet::new(), HashSet::new()];
+        let mut needs = HashMap::new();
+        for (table, id, slot, digest) in &secrets {
+            if goes(*table, id) {
+                continue;
+            }
+            let is_copy = gone.contains(digest);
+            if is_copy {
+                copies[usize::from(*table)].insert(*slot);
+            }
+            // Of `ring` the last entry is in use, and of `names` any will do.
+            let needs = needs.entry((*table, *id)).or_insert(true);
+            *needs = is_copy && (*table == RING || *needs);
+        }
+        match needs.into_iter().find(|(_, needs)| *needs) {
+            None => Ok(copies),
+            Some(((table, id), _)) => Err(Error::damaged_with_hint(
+                format!("the entry of {id}"),
+                "it also holds a key of a memory that is to be erased, and the key would stay",
+                if table == RING {
+                    "a reader wrote it: find out who, and give the memory with this id a new key with \
+                     `agekeep keys replace`"
+                } else {
+                    "a reader wrote it: find out who, and erase the memory with this id too"
+                },
+            )),
+        }
+    }
+
     fn write_without(
         &self,
         next: &mut StagedKeyring,
@@ -249,13 +343,15 @@ impl Keyring {
         let replaced = fresh.iter().map(|(id, _)| *id);
         let without = gone.iter().chain(gone_in_ring).copied();
         let without: HashSet<MemoryId> = without.chain(replaced).collect();
+        let [in_ring, in_names] = self.copies_of((&without, gone))?;
         let entries = fresh.iter().map(|(id, key)| (*id, secret_of(key)));
         let (key, new) = (&self.epoch()?.key, (epoch.number, &epoch.key));
         self.ring()?
-            .rewrite(folder, key, new, leaving(&without), entries)?;
+            .rewrite(folder, key, new, leaving(&without, &in_ring), entries)?;
         let (key, new) = (&self.audit.names_key, (audit.number, &audit.names_key));
         let none = std::iter::empty();
-        self.names.rewrite(folder, key, new, leaving(gone), none)?;
+        self.names
+            .rewrite(folder, key, new, leaving(gone, &in_names), none)?;
         folder.sync()?;
         self.folder.sync()?;
         (next.epoch, next.audit) = (Some(epoch), Some(audit));
@@ -423,13 +519,15 @@ pub(super) fn entry_of(id: StagedKeyringId) -> KeyEntry {
 /// Keeps every entry, and counts all as known to somebody who left.
 const EVERYTHING_KNOWN: RewriteFilter<'_> = RewriteFilter {
     without: None,
+    slots: None,
     all_known: true,
 };
 
-/// Omits some entries; the rest are known to nobody more than before.
-fn leaving(without: &HashSet<MemoryId>) -> RewriteFilter<'_> {
+/// Omits the entries of some memories, and some of others; the rest are known to nobody more than before.
+fn leaving<'a>(without: &'a HashSet<MemoryId>, slots: &'a HashSet<u32>) -> RewriteFilter<'a> {
     RewriteFilter {
         without: Some(without),
+        slots: Some(slots),
         all_known: false,
     }
 }
@@ -546,17 +644,6 @@ pub(crate) fn copy_files(from: &Folder, to: &Folder) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Tells whether a folder has files of a keyring, or parts of them, and nothing else.
-pub(crate) fn has_only_files(folder: &Folder) -> bool {
-    let is_of_keyring = |found: &std::ffi::OsString| {
-        let found = found.to_str().unwrap_or_default();
-        let mut names = FILES.into_iter().chain(WITH_FILES);
-        names.any(|name| name.as_str() == found) || Name::temporary(found).is_some()
-    };
-    let found = folder.list().unwrap_or_default();
-    !found.is_empty() && found.iter().all(is_of_keyring)
 }
 
 /// Removes the files of a keyring that was being created.

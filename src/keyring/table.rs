@@ -1,7 +1,7 @@
 //! `ring` and `names`: fixed-size sealed entries after a small header, in the order they were
 //! added.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +24,7 @@ const SEAL_AT: usize = HEADER_BYTES - aead::OVERHEAD;
 /// The generation of a table that was never rewritten.
 const FIRST_GENERATION: u64 = 1;
 /// The start of an age identity (age's specification, "The X25519 recipient type").
-const IDENTITY_PREFIX: &str = "AGE-SECRET-KEY-1";
+const IDENTITY_PREFIX: &[u8] = b"AGE-SECRET-KEY-1";
 /// Bytes of the unencrypted id at the start of each entry.
 const ID_BYTES: usize = 16;
 
@@ -189,23 +189,6 @@ impl TableLayout {
     fn header_label(&self) -> Vec<u8> {
         format!("agekeep/2 {} header ", self.word).into_bytes()
     }
-
-    /// Returns a digest that secrets have in common if they open the same. An identity is 52
-    /// characters of Bech32 between its prefix and its checksum, in capitals or not. Two of them hold
-    /// the five bits that X25519 sets itself (RFC 7748, section 5).
-    fn digest_of(&self, secret: &[u8]) -> Digest {
-        if self.name != Name::RING {
-            return Digest::of(secret);
-        }
-        let mut opens = Zeroizing::new(secret.to_ascii_uppercase());
-        opens.truncate(IDENTITY_PREFIX.len() + 52);
-        for ignored in [1, 49] {
-            if let Some(character) = opens.get_mut(IDENTITY_PREFIX.len() + ignored) {
-                *character = 0;
-            }
-        }
-        Digest::of(&opens)
-    }
 }
 
 /// A table file.
@@ -230,6 +213,8 @@ pub(super) struct Table {
 #[derive(Clone, Copy)]
 pub(super) struct RewriteFilter<'a> {
     pub(super) without: Option<&'a HashSet<MemoryId>>,
+    /// Entries of other memories that go too, by their slots.
+    pub(super) slots: Option<&'a HashSet<u32>>,
     pub(super) all_known: bool,
 }
 
@@ -247,10 +232,6 @@ impl Table {
 
     /// Writes a table with this one's entries in order, re-encrypted for another epoch and their
     /// new slots, followed by `more`; durably.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] if the secret of an entry that it omits stands under another memory too,
-    /// and would stay.
     pub(super) fn rewrite(
         &self,
         folder: &Folder,
@@ -262,9 +243,10 @@ impl Table {
         let entries: Result<Vec<_>> = (0..self.count).map(|slot| self.entry(slot)).collect();
         let entries = entries?;
         let goes = |id: &MemoryId| leaving.without.is_some_and(|without| without.contains(id));
-        let stays = |entry: &[u8]| !goes(&id_of(entry));
+        let is_extra = |slot: u32| leaving.slots.is_some_and(|slots| slots.contains(&slot));
+        let stays = |slot: u32, entry: &[u8]| !goes(&id_of(entry)) && !is_extra(slot);
         let known = (0..).zip(&entries).filter(|(slot, entry)| {
-            stays(entry) && (leaving.all_known || *slot < self.header.fresh_from)
+            stays(*slot, entry) && (leaving.all_known || *slot < self.header.fresh_from)
         });
         let known = u32::try_from(known.count()).expect("no more than there are");
         let old = &self.header;
@@ -275,26 +257,12 @@ impl Table {
             old.generation + 1,
             known,
         );
-        let (kept, gone): (Vec<_>, Vec<_>) =
-            (0..).zip(&entries).partition(|(_, entry)| stays(entry));
-        let gone = gone.into_iter().filter_map(|(slot, entry)| {
-            let plain = old.open(key, slot, entry)?;
-            Some(old.shape.digest_of(&plain))
-        });
-        let gone: HashSet<Digest> = gone.collect();
         let mut bytes = new.bytes.clone();
         bytes.reserve(entries.len() * old.shape.entry_bytes());
-        for ((slot, entry), new_slot) in kept.into_iter().zip(0..) {
+        let kept = (0..).zip(&entries);
+        let kept = kept.filter(|(slot, entry)| stays(*slot, entry));
+        for ((slot, entry), new_slot) in kept.zip(0..) {
             let plain = old.open(key, slot, entry);
-            let would_stay =
-                |plain: &Zeroizing<Vec<u8>>| gone.contains(&old.shape.digest_of(plain));
-            if !gone.is_empty() && plain.as_ref().is_some_and(would_stay) {
-                return Err(Error::damaged_with_hint(
-                    format!("the {} entry of {}", old.shape.word, id_of(entry)),
-                    "it also holds a key of a memory that is to be erased, and the key would stay",
-                    "a reader wrote it: find out who, and erase both memories",
-                ));
-            }
             let resealed = plain.map(|plain| new.seal(new_key, new_slot, id_of(entry), &plain));
             // A damaged entry stays damaged.
             bytes.extend_from_slice(resealed.as_ref().unwrap_or(entry));
@@ -590,26 +558,16 @@ impl Table {
         Ok(true)
     }
 
-    /// Returns the memories under which a secret stands that stands under another memory too.
-    pub(super) fn ids_with_shared_secrets(&self, key: &Key) -> Result<Vec<MemoryId>> {
-        let mut first: HashMap<Digest, MemoryId> = HashMap::new();
-        let mut shared = Vec::new();
+    /// Returns digests of the secrets, each with its memory and its slot; none of damaged entries.
+    pub(super) fn digests(&self, key: &Key) -> Result<Vec<(MemoryId, u32, Digest)>> {
+        let mut found = Vec::new();
         for slot in 0..self.count {
             let entry = self.entry(slot)?;
-            // Damaged entries are another finding.
-            let Some(plain) = self.header.open(key, slot, &entry) else {
-                continue;
-            };
-            let id = id_of(&entry);
-            let digest = self.header.shape.digest_of(&plain);
-            let owner = *first.entry(digest).or_insert(id);
-            if owner != id {
-                shared.extend([owner, id]);
+            if let Some(plain) = self.header.open(key, slot, &entry) {
+                found.push((id_of(&entry), slot, digest_of_secret(&plain)));
             }
         }
-        shared.sort();
-        shared.dedup();
-        Ok(shared)
+        Ok(found)
     }
 
     fn open_slot(&self, key: &Key, id: MemoryId, slot: u32) -> Result<Lookup> {
@@ -695,6 +653,37 @@ pub(super) fn ids_in(shape: &'static TableLayout, bytes: &[u8], from: usize) -> 
     let entries = bytes.get(from.max(header)..).unwrap_or_default();
     let entries = entries.chunks_exact(shape.entry_bytes());
     entries.map(id_of).collect()
+}
+
+/// Returns a digest that two secrets have in common if one opens what the other does: an identity in Bech32,
+/// in capitals or not, and its bytes. Five bits of an identity do not count: X25519 sets them itself
+/// (RFC 7748, section 5).
+pub(super) fn digest_of_secret(secret: &[u8]) -> Digest {
+    let mut bytes = identity_bytes(secret).unwrap_or_else(|| Zeroizing::new(secret.to_vec()));
+    if let [first, .., last] = &mut bytes[..] {
+        *first &= 0xf8;
+        *last |= 0xc0;
+    }
+    Digest::of(&bytes)
+}
+
+/// Decodes the 32 bytes of an identity, whose checksum is not looked at.
+fn identity_bytes(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    const LETTERS: &[u8; 32] = b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
+    let text = Zeroizing::new(text.to_ascii_uppercase());
+    let data = text.strip_prefix(IDENTITY_PREFIX)?.get(..52)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(32));
+    let (mut held, mut bits) = (0_u16, 0);
+    for letter in data {
+        let five = LETTERS.iter().position(|known| known == letter)?;
+        held = (held << 5) | u16::try_from(five).ok()?;
+        bits += 5;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits).to_le_bytes()[0]);
+        }
+    }
+    Some(bytes)
 }
 
 fn does_not_fit() -> Error {

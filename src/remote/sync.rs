@@ -319,8 +319,8 @@ impl<'a> Machine<'a> {
         (ours, theirs): (ObjectId, ObjectId),
     ) -> Result<IncomingKeys> {
         let refusal = |fault: RemoteFault| IncomingKeys {
-            plain: None,
             refusal: Some(fault),
+            ..IncomingKeys::default()
         };
         let remote = look.remote.name.clone();
         let (signers, members) = people_at(self.repository, theirs)?;
@@ -382,8 +382,11 @@ impl<'a> Machine<'a> {
             let plain = sealed.and_then(|sealed| backup::open_mail(&sealed, &mailbox));
             let plain = plain.filter(|plain| backup::is_for(plain, id, audience));
             if plain.is_some() {
-                let refusal = None;
-                return Ok(IncomingKeys { plain, refusal });
+                return Ok(IncomingKeys {
+                    plain,
+                    sender: Some(other.card.name),
+                    refusal: None,
+                });
             }
         }
         // With keys from before an erasure this machine would erase once more, by itself.

@@ -1,6 +1,7 @@
 //! The location of the keyring: in the store, or a folder that this machine has it in, or that the caller
 //! names. Also the check that it is the keyring that history names, and the permissions of files.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,10 @@ pub(crate) fn keyring_at(root: &Folder, said: Option<&Path>, policy: &Policy) ->
     // A link here could lead others to our keys, or us to theirs.
     let own = opened(&root.path_of(&Name::KEYRING), root.sub(&Name::KEYRING));
     let of_policy = policy.keyring.folder.as_deref().map(Path::new);
-    if own.is_ok() && of_policy.is_none() {
+    if own
+        .as_ref()
+        .is_ok_and(|own| of_policy.is_none() || own.has(&Name::AUDIT))
+    {
         // Nearly every store has its keyring inside, and then no file is read here.
         return own;
     }
@@ -118,17 +122,26 @@ pub(super) fn write_keyring_place(root: &Folder, name: &Name, place: &Path) -> R
     root.replace_durably(name, text.as_bytes(), 0o600)
 }
 
-/// Removes the copies of a keyring that killed moves left in the store's folder, whole or not.
+/// Removes what a killed move left in the store's folder: a copy of the keyring, whole or not. The part that
+/// opens texts goes first.
 pub(super) fn remove_left(root: &Folder) -> Result<()> {
-    let names = root.list_of(Name::building);
-    for name in names.map_err(Error::io("read", root.path()))? {
-        if root
-            .sub(&name)
-            .is_ok_and(|folder| keyring::has_only_files(&folder))
-        {
-            let removed = root.remove_tree(&name);
-            removed.map_err(root.fault("remove", &name))?;
-        }
+    let name = Name::KEYRING_MOVING;
+    if let Ok(folder) = root.sub(&name) {
+        keyring::remove_files(&folder);
+    }
+    let removed = root.remove(&name).or_else(|_| root.remove_tree(&name));
+    removed.map_err(root.fault("remove", &name))
+}
+
+/// Refuses a folder for the keyring that is in a store's folder, by whatever path.
+fn check_outside(root: &Folder, folder: &Path) -> Result<()> {
+    let is_store = |path: &Path| {
+        let there = Folder::at(path);
+        there.is_ok_and(|there| there.is(root).unwrap_or(false) || there.has(&Name::JOURNAL))
+    };
+    if folder.ancestors().any(is_store) {
+        let why = "it is in the folder of a store";
+        return Err(Error::invalid("the keyring's folder", why));
     }
     Ok(())
 }
@@ -136,52 +149,55 @@ pub(super) fn remove_left(root: &Folder) -> Result<()> {
 /// See [`Store::move_keyring`].
 pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
     with_lock(store, |store| {
+        check_one_keyring(store)?;
         let root = &store.ledger.root.clone();
         let from = store.ledger.keyring.folder().clone();
-        let is_own = disk::absolute(to)? == disk::absolute(&root.path_of(&Name::KEYRING))?;
-        let is_there = Folder::at(to).is_ok_and(|there| there.is(&from).unwrap_or(false));
-        if !is_own {
-            check_apart(root.path(), to)?;
+        let is = |path: &Path, folder: &Folder| {
+            Folder::at(path).is_ok_and(|there| there.is(folder).unwrap_or(false))
+        };
+        let is_there = is(to, &from);
+        let was_own = root
+            .sub(&Name::KEYRING)
+            .is_ok_and(|own| own.is(&from).unwrap_or(false));
+        if is_there && was_own {
+            return Ok(());
+        }
+        let is_in_root = to.parent().is_some_and(|above| is(above, root));
+        let is_own = is_in_root && to.file_name() == Some(OsStr::new(Name::KEYRING.as_str()));
+        if root
+            .sub(&Name::KEYRING_MOVING)
+            .is_ok_and(|left| left.is(&from).unwrap_or(false))
+        {
+            let why = "it is what a move left in the store's folder: copy it elsewhere first";
+            return Err(Error::invalid("the keyring", why));
         }
         remove_left(root)?;
         // What takes the place of `keyring` is made whole beside it, and exchanged with it in one step.
-        let aside = Name::new_building();
-        let made = if is_there && is_own {
-            return Ok(());
-        } else if is_own {
-            let made = root.make_folder(&aside, 0o700);
-            let folder = made.and_then(|()| root.sub(&aside));
-            let folder = folder.map_err(root.fault("make", &aside))?;
-            keyring::copy_files(&from, &folder)
+        let copy = if is_own {
+            let made = root.make_folder(&Name::KEYRING_MOVING, 0o700);
+            let folder = made.and_then(|()| root.sub(&Name::KEYRING_MOVING));
+            Some(folder.map_err(root.fault("make", &Name::KEYRING_MOVING))?)
         } else {
-            let copied = if is_there {
-                Ok(())
-            } else {
-                let folder = make_vacant(to)?;
-                let copied = keyring::copy_files(&from, &folder);
-                copied.inspect_err(|_| keyring::remove_files(&folder))
-            };
-            copied.and_then(|()| write_keyring_place(root, &aside, to))
+            check_outside(root, to)?;
+            (!is_there).then(|| make_vacant(to)).transpose()?
         };
-        let placed = made.and_then(|()| {
-            let placed = if root.has(&Name::KEYRING) {
-                root.swap(&aside, &Name::KEYRING)
-            } else {
-                root.rename_into(&aside, root, &Name::KEYRING)
-            };
-            placed.map_err(root.fault("put in place", &Name::KEYRING))?;
-            root.sync()
-        });
+        let placed = put_in_place(store, copy.as_ref(), (!is_own).then_some(to));
+        if let Err(error) = placed {
+            if let Some(copy) = &copy {
+                keyring::remove_files(copy);
+            }
+            drop(remove_left(root));
+            return Err(error);
+        }
+        root.sync()?;
         // Now what was there: the keyring itself, or the file that named its folder.
-        let removed = root.remove(&aside).or_else(|_| root.remove_tree(&aside));
-        placed?;
-        removed.map_err(root.fault("remove", &aside))?;
-        let is_left = !is_there && from.path() != root.path_of(&Name::KEYRING);
-        if is_left {
+        remove_left(root)?;
+        if !is_there && !was_own {
             keyring::remove_files(&from);
         }
-        if let Some(name) = keyring::file_left(&from).filter(|_| is_left) {
-            let why = io::Error::from(io::ErrorKind::PermissionDenied);
+        if let Some(name) = keyring::file_left(&from).filter(|_| !is_there && !was_own) {
+            let why =
+                io::Error::other("the keyring was moved, and this copy of it could not be removed");
             return Err(from.fault("remove", &name)(why));
         }
         let folder = keyring_at(root, None, &store.state.config.policy)?;
@@ -189,6 +205,31 @@ pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
         store.ledger.keyring_said = None;
         Ok(())
     })
+}
+
+/// Copies the keyring, checks that the copy opens, and puts it, or the file that names its folder, into the
+/// place of `keyring`. Without a copy it is in that folder already. After an error nothing is in another place.
+fn put_in_place(store: &Store, copy: Option<&Folder>, elsewhere: Option<&Path>) -> Result<()> {
+    let (root, known) = (&store.ledger.root, &store.ledger.keyring);
+    if let Some(copy) = copy {
+        keyring::copy_files(known.folder(), copy)?;
+        let opened = known.reopened_in(copy)?;
+        if opened.counts() != known.counts() {
+            return Err(Error::damaged(
+                copy.path().display().to_string(),
+                "it is no whole copy",
+            ));
+        }
+    }
+    if let Some(path) = elsewhere {
+        write_keyring_place(root, &Name::KEYRING_MOVING, path)?;
+    }
+    let placed = if root.has(&Name::KEYRING) {
+        root.swap(&Name::KEYRING_MOVING, &Name::KEYRING)
+    } else {
+        root.rename_into(&Name::KEYRING_MOVING, root, &Name::KEYRING)
+    };
+    placed.map_err(root.fault("put in place", &Name::KEYRING))
 }
 
 /// Reopens the keyring where it is now, after finishing a keyring update that an

@@ -130,8 +130,8 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
     (
         "key-shared",
         Tampered,
-        "a reader wrote it: find out who; then erase both memories, and write again the one that is to \
-         stay",
+        "a reader wrote it: find out who; an erasure takes the copy out if that memory has other keys, and \
+         `agekeep keys replace` gives it one",
     ),
     (
         "erased-key",

@@ -1,6 +1,6 @@
 //! Checks the keyring against history, and opens every live memory with its key at its place.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::background::on_every_core;
 use crate::crypto::seal::Sealed;
@@ -39,9 +39,9 @@ pub(super) fn check(
     }
     if !(ring.is_empty() && names.is_empty()) {
         let shared = keyring.ids_with_shared_keys()?;
-        for id in shared.into_iter().collect::<BTreeSet<_>>() {
+        for id in shared {
             let what =
-                "a key of it also stands under another memory, and erasing it would leave it there";
+                "a key of it also stands elsewhere in the keyring, where an erasure would leave it";
             findings.add_outside(Fault::of_memory("key-shared", id, what));
         }
     }

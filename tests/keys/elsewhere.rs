@@ -65,12 +65,14 @@ fn a_copy_does_not_write_with_the_keyring_of_the_store() {
         .map(|name| fs::read(keys.join(name)).expect("there"))
         .into();
     let (copy, own) = (copy.to_str().expect("UTF-8"), own.to_str().expect("UTF-8"));
+    let elsewhere = team.home.path().join("elsewhere");
     for args in [
         &["create", "/memories/b.md", "--text", "x"][..],
         &["erase", "/memories/a.md", "--yes", "--reason", "drill"],
         &["expire", "--yes"],
         &["keys", "replace"],
         &["members", "add", "eve", "--new"],
+        &["keys", "move", elsewhere.to_str().expect("UTF-8")],
         &["view", "/memories/a.md"],
     ] {
         let said = team.fails(6, &[&["--store", copy], args].concat());
@@ -189,13 +191,46 @@ fn a_keyring_moves_where_there_is_room_for_it_and_back() {
     for (refused, code) in [
         (full.clone(), 5),
         (store.join("objects"), 2),
-        (team.home.path().to_owned(), 2),
+        (team.home.path().to_owned(), 5),
         (full.join("something"), 16),
     ] {
         team.fails(code, &["keys", "move", &text(&refused)]);
         assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
     }
     assert_eq!(names(&full), ["something"]);
+    // An older keyring that somebody names does not take the place of the one there is.
+    let old = team.home.path().join("old");
+    let copied = Command::new("cp").arg("-a").arg(&own).arg(&old).status();
+    assert!(copied.expect("cp runs").success());
+    team.create("b.md", "text\n");
+    for place in [&first, &own] {
+        let (old, place) = (text(&old), text(place));
+        team.fails(6, &["--keyring", &old, "keys", "move", &place]);
+    }
+    // By whatever path, the folder is the same, and the store's is no other folder.
+    let link = team.home.path().join("link");
+    std::os::unix::fs::symlink(team.home.path(), &link).expect("linked");
+    let by_link = link.join("store");
+    let other = Team::new();
+    for (at, to, code) in [
+        (&by_link, by_link.join("keyring"), 0),
+        (&store, by_link.join("keyring"), 0),
+        (&by_link, store.join("keyring"), 0),
+        (&by_link, store.join("keys"), 2),
+        (&store, by_link.join("keys"), 2),
+        (&store, other.home.store().join("keys"), 2),
+    ] {
+        let moved = team
+            .home
+            .run(&["--store", &text(at), "keys", "move", &text(&to)]);
+        assert_eq!(
+            moved.status.code(),
+            Some(code),
+            "{at:?} {to:?} {}",
+            stderr(&moved)
+        );
+        assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
+    }
     let mut events = team.newest()["event"].clone();
     for place in [&first, &first, &second, &own, &own, &first, &own] {
         let moved = team.ok(&["keys", "move", &text(place), "--json"]);

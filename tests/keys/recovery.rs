@@ -350,6 +350,11 @@ fn doctor_says_what_will_hurt_and_what_to_do() {
     assert_eq!(ids(&team), ["one-backup"]);
     let place = team.home.path().join("elsewhere");
     team.ok(&["keys", "move", place.to_str().expect("UTF-8")]);
+    // What a move that was stopped leaves.
+    let left = team.home.store().join("keyring.moving");
+    fs::create_dir(&left).expect("made");
+    assert_eq!(ids(&team), ["keyring-copy"]);
+    fs::remove_dir(&left).expect("there");
     assert_eq!(ids(&team), [""; 0]);
     assert_eq!(team.ok(&["doctor"]), "No problems found.\n");
     // A key that lies in the store it is for.

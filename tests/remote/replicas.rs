@@ -736,18 +736,83 @@ fn a_key_that_a_reader_hides_under_another_memory_reaches_no_machine_and_no_eras
     bytes.extend(forger.entry("ring", slot as u64, &other, hidden.as_bytes()));
     fs::write(&ring, bytes).expect("written");
 
-    let erase = insider.run(&["erase", &erased, "--reason", "asked", "--yes"]);
-    let said = stderr(&erase);
-    assert!(!erase.status.success(), "{said}");
+    let erase = ["erase", &erased, "--reason", "asked", "--yes"];
+    let erased_now = insider.run(&erase);
+    let said = stderr(&erased_now);
+    assert!(!erased_now.status.success(), "{said}");
     assert!(said.contains("the key would stay"), "{said}");
+    assert!(said.contains("agekeep keys replace"), "{said}");
     assert_eq!(verified(&insider), Some(13));
     assert_eq!(synced(&insider)["mailed"], 1);
     let before = head(&home.store());
     let sync = home.run(&["sync", "--json"]);
     assert_eq!(refused(&sync), (Some(13), "unverified".into()));
-    assert!(stderr(&sync).contains("key-shared"), "{}", stderr(&sync));
+    let said = stderr(&sync);
+    assert!(
+        said.contains("key-shared") && said.contains("the machine insider"),
+        "{said}"
+    );
     assert_eq!(head(&home.store()), before);
     assert_eq!(verified(&home), Some(0));
+    // Once the other memory has a new key, the copy goes with the key that it is of.
+    ok(&insider.run(&["keys", "replace", "--memories", "b.md"]));
+    ok(&insider.run(&erase));
+    assert_eq!(verified(&insider), Some(0));
+    assert_eq!(ok(&insider.run(&["view", "--raw", "b.md"])), "two\n");
+}
+
+/// The bytes of an identity in Bech32.
+fn identity_bytes(text: &str) -> Vec<u8> {
+    let letters = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
+    let bits = text["AGE-SECRET-KEY-1".len()..][..52]
+        .chars()
+        .flat_map(|letter| {
+            let five = letters.find(letter).expect("a letter of Bech32");
+            (0..5).rev().map(move |bit| u8::from(five >> bit & 1 == 1))
+        });
+    let bits: Vec<u8> = bits.collect();
+    let byte = |bits: &[u8]| bits.iter().fold(0, |byte, bit| byte << 1 | bit);
+    bits.chunks_exact(8).map(byte).collect()
+}
+
+/// The key of a text hides among the keys of paths, as its bytes.
+#[test]
+fn a_key_that_hides_in_the_other_table_goes_with_the_erasure() {
+    if !forge::has_means("a key hidden among keys of paths") {
+        return;
+    }
+    let (home, _) = home_with_host();
+    let scratch = home.path().join("scratch");
+    fs::create_dir(&scratch).expect("made");
+    let forger = Means::of(&home.store(), &home.identity(), &scratch);
+    let names = home.store().join("keyring/names");
+    let ids: Vec<Vec<u8>> = {
+        let bytes = fs::read(&names).expect("there");
+        let entries =
+            bytes[forge::header_bytes(&bytes)..].chunks_exact(forge::entry_bytes("names"));
+        entries.map(|entry| entry[..16].to_vec()).collect()
+    };
+    let hex = |id: &[u8]| {
+        id.iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
+    let (erased, other) = (hex(&ids[0]), hex(&ids[1]));
+    let hidden = identity_bytes(&forger.memory_identity(&erased));
+    let real = forger.secret("names", &ids[1]);
+    let mut bytes = fs::read(&names).expect("there");
+    for (slot, secret) in [(2, &hidden), (3, &real)] {
+        bytes.extend(forger.entry("names", slot, &other, secret));
+    }
+    fs::write(&names, bytes).expect("written");
+    assert_eq!(verified(&home), Some(13));
+    ok(&home.run(&["erase", &erased, "--reason", "asked", "--yes"]));
+    assert_eq!(verified(&home), Some(0));
+    assert_eq!(
+        fs::read(&names).expect("there").len(),
+        128 + 2 * forge::entry_bytes("names")
+    );
+    assert_eq!(ok(&home.run(&["view", "--raw", "b.md"])), "two\n");
 }
 
 /// A reader who becomes an auditor keeps no key of a text.

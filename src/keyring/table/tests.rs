@@ -189,6 +189,7 @@ fn what_was_known_before_stays_known_through_a_rewrite() {
     let (second, third) = (Key::random(), Key::random());
     let all_known = RewriteFilter {
         without: None,
+        slots: None,
         all_known: true,
     };
     let mut table = rewritten(&table, ((1, &place.key), (2, &second)), all_known, &[5]);
@@ -202,6 +203,7 @@ fn what_was_known_before_stays_known_through_a_rewrite() {
     let without = HashSet::from([id(1)]);
     let leaving = RewriteFilter {
         without: Some(&without),
+        slots: None,
         all_known: false,
     };
     let table = rewritten(&table, ((2, &second), (3, &third)), leaving, &[6]);
@@ -254,55 +256,55 @@ fn too_short_a_file_and_another_file_are_told_apart() {
 }
 
 #[test]
-fn a_secret_under_two_memories_is_found_and_does_not_outlive_an_erasure() {
+fn entries_that_are_named_by_their_slots_go_too() {
     let place = Place::new();
     let mut table = place.open();
-    place.add(&mut table, 1..4);
-    // Another entry of the same memory with the same secret goes with it.
-    place.add(&mut table, 3..4);
-    let shared = |table: &Table| table.ids_with_shared_secrets(&place.key).expect("reads");
-    let rewritten = |table: &Table, without: u8| {
-        let without = HashSet::from([id(without)]);
-        let leaving = RewriteFilter {
-            without: Some(&without),
-            all_known: false,
-        };
-        let to = tempfile::tempdir().expect("a temporary folder");
-        let to = Folder::at(to.path()).expect("opens");
-        let under = (2, &Key::random());
-        table
-            .rewrite(&to, &place.key, under, leaving, std::iter::empty())
-            .is_ok()
+    place.add(&mut table, 1..5);
+    let (without, slots) = (HashSet::from([id(1)]), HashSet::from([2]));
+    let leaving = RewriteFilter {
+        without: Some(&without),
+        slots: Some(&slots),
+        all_known: true,
     };
-    assert_eq!(shared(&table), []);
-    assert!(rewritten(&table, 1) && rewritten(&table, 3));
-    let slot = table.next_slot();
-    let hidden = table.seal(&place.key, slot, id(2), &[1; NAMES_SECRET_BYTES]);
-    table.write(slot, &hidden).expect("writes");
-    assert_eq!(shared(&table), [id(1), id(2)]);
-    assert!(!rewritten(&table, 1) && !rewritten(&table, 2));
-    assert!(rewritten(&table, 3));
+    let under = (2, &Key::random());
+    let none = std::iter::empty();
+    table
+        .rewrite(&place.folder, &place.key, under, leaving, none)
+        .expect("rewrites");
+    let table = Table::open(&place.folder, &NAMES, STORE, Some(under)).expect("opens");
+    let found: Vec<Option<u8>> = (1..5).map(|n| secret(&table, under.1, n)).collect();
+    assert_eq!(found, [None, Some(2), None, Some(4)]);
+    assert!(table.is_stale(id(2)).expect("reads") && table.is_stale(id(4)).expect("reads"));
 }
 
 #[test]
 fn identities_that_open_the_same_have_one_digest() {
-    let text = crate::crypto::seal::SealKey::generate().to_text();
-    let with = |at: usize| {
-        let mut bytes = text.as_bytes().to_vec();
-        bytes[at] = if bytes[at] == b'Q' { b'P' } else { b'Q' };
-        RING.digest_of(&bytes)
-    };
-    let digest = RING.digest_of(text.as_bytes());
-    assert_eq!(digest, RING.digest_of(text.to_lowercase().as_bytes()));
-    let ignored = |at: usize| digest == with(at);
-    let ignored: Vec<usize> = (0..text.len()).filter(|at| ignored(*at)).collect();
+    let key = crate::crypto::seal::SealKey::generate();
+    let text = key.to_text();
+    let digest = digest_of_secret(text.as_bytes());
+    assert_eq!(digest, digest_of_secret(text.to_lowercase().as_bytes()));
+    let bytes = identity_bytes(text.as_bytes()).expect("an identity");
+    assert_eq!((bytes.len(), digest_of_secret(&bytes)), (32, digest));
+    // The five bits that do not count, four of padding, and the checksum.
     let data = IDENTITY_PREFIX.len();
-    let checksum = data + 52..text.len();
-    assert_eq!(
-        ignored,
-        [data + 1, data + 49]
-            .into_iter()
-            .chain(checksum)
-            .collect::<Vec<_>>()
-    );
+    for at in 0..text.len() {
+        let mut changed = text.as_bytes().to_vec();
+        changed[at] = if changed[at] == b'Q' { b'P' } else { b'Q' };
+        let is_checksum = at >= data + 52;
+        let is_same = digest_of_secret(&changed) == digest;
+        assert!(
+            is_same == is_checksum || [data + 1, data + 49, data + 51].contains(&at),
+            "{at}"
+        );
+    }
+    for (byte, bit) in (0..32).flat_map(|byte| (0..8).map(move |bit| (byte, bit))) {
+        let mut changed = bytes.to_vec();
+        changed[byte] ^= 1 << bit;
+        let is_ignored = (byte == 0 && bit < 3) || (byte == 31 && bit > 5);
+        assert_eq!(
+            digest_of_secret(&changed) == digest,
+            is_ignored,
+            "{byte} {bit}"
+        );
+    }
 }

@@ -289,10 +289,7 @@ fn move_keys(global: &Global, folder: &Path) -> Result<u8> {
         "schema": "agekeep.keys_move/1",
         "folder": folder,
     });
-    let said = format!(
-        "The keyring of this machine is in {}. Back it up apart from the store.",
-        folder.display()
-    );
+    let said = format!("The keyring of this machine is in {}.", folder.display());
     output::answer(global, &object, &said)?;
     Ok(0)
 }

@@ -414,16 +414,15 @@ fn backups(store: &Store, root: &Path) -> Option<Advice> {
 }
 
 fn copy_left(store: &Store, root: &Path) -> Option<Advice> {
-    let copy = root.join("keyring");
-    let is_other = copy.join("ring").is_file() && store.keyring_folder() != copy;
-    is_other.then(|| Advice {
+    let copy = root.join("keyring.moving");
+    copy.is_dir().then(|| Advice {
         id: "keyring-copy",
         what: format!(
-            "the keyring is in {}, and a copy of it is still in {}",
+            "the keyring is in {}, and a move that was stopped left a copy in {}",
             store.keyring_folder().display(),
             copy.display()
         ),
-        fix: format!("remove {}", copy.display()),
+        fix: "run `agekeep keys move` again, or remove the copy".into(),
     })
 }
 
