@@ -346,6 +346,7 @@ struct Source<'a> {
 }
 
 /// Where history ends here and at a remote.
+#[derive(Clone, Copy)]
 struct Ends {
     ours: ObjectId,
     theirs: ObjectId,

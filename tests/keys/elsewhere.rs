@@ -237,7 +237,11 @@ fn a_keyring_moves_where_there_is_room_for_it_and_back() {
         assert!(moved.contains(&text(place)), "{moved}");
         assert_eq!(team.newest()["event"], events, "a move is no event");
         for other in [&first, &second] {
-            let left = other.exists().then(|| names(other)).unwrap_or_default();
+            let left = if other.exists() {
+                names(other)
+            } else {
+                Vec::new()
+            };
             assert_eq!(left.is_empty(), other != place, "{left:?}");
         }
         assert_eq!(own.is_dir(), *place == own);
@@ -246,10 +250,10 @@ fn a_keyring_moves_where_there_is_room_for_it_and_back() {
             !left.iter().any(|name| name.starts_with(".agekeep")),
             "{left:?}"
         );
-        team.create(&format!("{}.md", events), "more\n");
+        team.create(&format!("{events}.md"), "more\n");
         team.ok(&[
             "erase",
-            &format!("/memories/{}.md", events),
+            &format!("/memories/{events}.md"),
             "--yes",
             "--reason",
             "done",

@@ -30,10 +30,10 @@ pub(super) const ALL: &[Forged] = &[
         replace(zoo, "ring", &to, &entry);
     }),
     ("ring-entry-with-anothers-key", |zoo| {
-        add_identity_of(zoo, "handover.md")
+        add_identity_of(zoo, "handover.md");
     }),
     ("control-ring-entry-with-its-own-key", |zoo| {
-        add_identity_of(zoo, "project/plan.md")
+        add_identity_of(zoo, "project/plan.md");
     }),
     ("ring-entry-removed", |zoo| {
         remove(zoo, "ring", &zoo.memory("project/plan.md").id);
