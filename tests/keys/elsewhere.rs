@@ -182,6 +182,7 @@ fn a_policy_names_no_folder_for_the_keyring() {
 fn a_keyring_moves_where_there_is_room_for_it_and_back() {
     let team = Team::new();
     team.create("a.md", "text\n");
+    team.ok(&["write", "/memories/a.md", "--text", "text\n"]);
     let (store, volume) = (team.home.store(), team.home.path().join("volume"));
     let [first, second, full] = ["first", "second", "full"].map(|name| volume.join(name));
     fs::create_dir_all(&full).expect("made");
@@ -198,11 +199,19 @@ fn a_keyring_moves_where_there_is_room_for_it_and_back() {
         assert_eq!(team.ok(&["read", "/memories/a.md"]), "text\n");
     }
     assert_eq!(names(&full), ["something"]);
-    // An older keyring that somebody names does not take the place of the one there is.
+    // A keyring from before an erasure that somebody names does not take the place of the one there is.
     let old = team.home.path().join("old");
     let copied = Command::new("cp").arg("-a").arg(&own).arg(&old).status();
     assert!(copied.expect("cp runs").success());
-    team.create("b.md", "text\n");
+    let erase = [
+        "erase",
+        "/memories/a.md",
+        "--history",
+        "--yes",
+        "--reason",
+        "x",
+    ];
+    team.ok(&erase);
     for place in [&first, &own] {
         let (old, place) = (text(&old), text(place));
         team.fails(6, &["--keyring", &old, "keys", "move", &place]);
