@@ -314,7 +314,10 @@ impl Keyring {
         match needs.into_iter().find(|(_, needs)| *needs) {
             None => Ok(copies),
             Some(((table, id), _)) => Err(Error::damaged_with_hint(
-                format!("the entry of {id}"),
+                format!(
+                    "an entry of {id} in {}",
+                    if table == RING { "ring" } else { "names" }
+                ),
                 "it also holds a key of a memory that is to be erased, and the key would stay",
                 if table == RING {
                     "a reader wrote it: find out who, and give the memory with this id a new key with \

@@ -375,3 +375,26 @@ fn a_keyring_keeps_the_keys_of_another_as_they_were_or_not_at_all() {
     assert!(!keeps(&place.again(), &before));
     assert!(!keeps(&Place::new().keyring, &before));
 }
+
+/// A key of a memory among the keys that are no memory's would stay after an erasure.
+#[test]
+fn a_key_that_audit_age_holds_too_is_found_and_keeps_its_memory_from_being_erased() {
+    let mut place = Place::new();
+    let (victim, other) = (place.add(), place.add());
+    let is_erased = |place: &Place, id: MemoryId| {
+        let (gone, none) = (HashSet::from([id]), HashSet::new());
+        let keyring = &place.keyring;
+        let next = keyring.prepare_erasure(&place.members, (&gone, &none), &[], (0, 0));
+        next.inspect(StagedKeyring::abort).is_ok()
+    };
+    let shared = |place: &Place| place.keyring.ids_with_shared_keys().expect("reads");
+    assert!(shared(&place).is_empty() && is_erased(&place, victim));
+    let path_key = place.keyring.name_key(victim).expect("there");
+    place.keyring.audit.fingerprint_key = Some(path_key);
+    assert!(shared(&place).contains(&victim) && !is_erased(&place, victim));
+    place.keyring.audit.fingerprint_key = None;
+    let identity = place.keyring.memory_key(victim).expect("there");
+    place.keyring.audit.identities.push(identity);
+    assert!(shared(&place).contains(&victim) && !is_erased(&place, victim));
+    assert!(!shared(&place).contains(&other) && is_erased(&place, other));
+}

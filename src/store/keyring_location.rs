@@ -155,19 +155,17 @@ pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
         let is = |path: &Path, folder: &Folder| {
             Folder::at(path).is_ok_and(|there| there.is(folder).unwrap_or(false))
         };
-        let is_there = is(to, &from);
-        let was_own = root
-            .sub(&Name::KEYRING)
-            .is_ok_and(|own| own.is(&from).unwrap_or(false));
+        let is_from = |name: Name| {
+            let folder = root.sub(&name);
+            folder.is_ok_and(|folder| folder.is(&from).unwrap_or(false))
+        };
+        let (is_there, was_own) = (is(to, &from), is_from(Name::KEYRING));
         if is_there && was_own {
             return Ok(());
         }
         let is_in_root = to.parent().is_some_and(|above| is(above, root));
         let is_own = is_in_root && to.file_name() == Some(OsStr::new(Name::KEYRING.as_str()));
-        if root
-            .sub(&Name::KEYRING_MOVING)
-            .is_ok_and(|left| left.is(&from).unwrap_or(false))
-        {
+        if is_from(Name::KEYRING_MOVING) {
             let why = "it is what a move left in the store's folder: copy it elsewhere first";
             return Err(Error::invalid("the keyring", why));
         }
@@ -194,11 +192,10 @@ pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
         remove_left(root)?;
         if !is_there && !was_own {
             keyring::remove_files(&from);
-        }
-        if let Some(name) = keyring::file_left(&from).filter(|_| !is_there && !was_own) {
-            let why =
-                io::Error::other("the keyring was moved, and this copy of it could not be removed");
-            return Err(from.fault("remove", &name)(why));
+            if let Some(name) = keyring::file_left(&from) {
+                let why = "the keyring was moved, and this copy of it could not be removed";
+                return Err(from.fault("remove", &name)(io::Error::other(why)));
+            }
         }
         let folder = keyring_at(root, None, &store.state.config.policy)?;
         store.ledger.keyring = store.ledger.keyring.reopened_in(&folder)?;
