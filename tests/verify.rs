@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::support::{Home, assert_verify_ended, feed, stderr, stdout};
@@ -249,36 +251,63 @@ fn snapshot(folder: &Path, seen: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
+/// Writes and looks from a `tool` of its own, 20 calls at a time, until `over`; returns how many
+/// calls were answered.
+fn keep_writing(home: &Home, over: Arc<AtomicBool>) -> thread::JoinHandle<usize> {
+    let mut tool = home.command(&["tool"]);
+    tool.stdin(Stdio::piped()).stdout(Stdio::piped());
+    thread::spawn(move || {
+        let mut child = tool.spawn().expect("the program starts");
+        let mut calls = child.stdin.take().expect("piped");
+        let mut answers = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let mut answered = 0;
+        while !over.load(Ordering::Relaxed) {
+            for n in 0..20 {
+                let path = format!("/memories/{}", n % 9);
+                let call = if n % 3 == 0 {
+                    json!({"command": "view", "path": path})
+                } else {
+                    json!({"command": "memory_write", "path": path, "content": answered.to_string()})
+                };
+                writeln!(calls, "{call}").expect("it listens");
+            }
+            answered += answers.by_ref().take(20).map(Result::unwrap).count();
+        }
+        drop(calls);
+        assert!(child.wait().expect("it ends").success());
+        answered
+    })
+}
+
 #[test]
 fn writers_meanwhile_give_no_findings() {
     let home = home();
-    let lines: String = (0..200)
-        .map(|n| {
-            let path = format!("/memories/{}", n % 9);
-            let call = json!({"command": "memory_write", "path": path, "content": format!("{n}")});
-            let look = json!({"command": "view", "path": path});
-            format!("{}\n", if n % 3 == 0 { look } else { call })
-        })
-        .collect();
-    let writer = |lines: String| {
-        let command = home.command(&["tool"]);
-        thread::spawn(move || feed(command, lines.as_bytes()))
-    };
-    let writers = [writer(lines.clone()), writer(lines)];
-    let mut rounds = 0;
-    loop {
-        let over = writers.iter().all(thread::JoinHandle::is_finished);
-        let args: &[&str] = if rounds % 2 == 0 { &["--full"] } else { &[] };
-        let report = report(&home, args);
-        assert_eq!(report["findings"], json!([]), "round {rounds}");
-        rounds += 1;
-        if over {
-            assert!(report["events"].as_u64().expect("a number") <= 409);
+    let before = report(&home, &[])["events"].as_u64().expect("a number");
+    let over = Arc::new(AtomicBool::new(false));
+    let writers = [0, 1].map(|_| keep_writing(&home, over.clone()));
+    let mut seen = before;
+    let mut met = 0;
+    // Each report that has more events than the one before was made beside a writer.
+    for round in 0.. {
+        let report = report(&home, if round % 2 == 0 { &["--full"] } else { &[] });
+        assert_eq!(report["findings"], json!([]), "round {round}");
+        let events = report["events"].as_u64().expect("a number");
+        met += u32::from(events > seen);
+        seen = events;
+        if met == 6 {
             break;
         }
+        assert!(writers.iter().all(|writer| !writer.is_finished()));
     }
-    assert!(rounds > 2, "the writers were too quick to be met");
-    assert_eq!(report(&home, &["--full"])["events"], 409);
+    over.store(true, Ordering::Relaxed);
+    let answered: usize = writers
+        .map(|writer| writer.join().expect("it ends"))
+        .iter()
+        .sum();
+    let after = report(&home, &["--full"])["events"]
+        .as_u64()
+        .expect("a number");
+    assert_eq!(after - before, answered as u64);
 }
 
 #[test]
