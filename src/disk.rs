@@ -27,7 +27,7 @@ pub(crate) use self::name::{KEY_ENTRIES_MAX, Name, PACK_OBJECTS_MAX, PackId, Sta
 pub(crate) use self::outside::{
     NewFolder, absolute, bytes_of, make_folder, make_private_folder, make_private_folder_durably,
     make_secret, open_chosen, open_plain, read_plain, remove_plain, replace,
-    replace_chosen_durably, replace_durably, user,
+    replace_chosen_durably, replace_durably, resolved, user,
 };
 pub(crate) use crate::error::refused::{FileKind, Refused};
 pub(crate) use std::fs::File;

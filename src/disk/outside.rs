@@ -244,6 +244,17 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(Error::io("find", path))
 }
 
+/// Makes a path absolute and follows its links, as far as it exists.
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
+    let path = absolute(path)?;
+    for above in path.ancestors() {
+        if let Ok(real) = above.canonicalize() {
+            return Ok(real.join(path.strip_prefix(above).expect("it is above")));
+        }
+    }
+    Ok(path)
+}
+
 /// Removes an agekeep file outside a store. A missing file is not an error.
 pub(crate) fn remove_plain(path: &Path) -> Result<()> {
     let removed = place(path).and_then(|(folder, name)| folder.remove(&name));

@@ -67,7 +67,7 @@ fn assert_refused(folder: &Folder, name: &Name, expected: &str) {
     for why in refusals(folder, name) {
         assert_eq!(why, expected, "{}", name.as_str());
     }
-    assert!(begun.elapsed().as_secs() < 1, "{} waited", name.as_str());
+    assert!(begun.elapsed().as_secs() < 20, "{} waited", name.as_str());
 }
 
 #[test]

@@ -18,7 +18,9 @@ use crate::repository::Repository;
 use crate::repository::object::{Object, Tree, TreeEntry};
 use crate::store::commit::{signed_commit, time_of};
 use crate::store::config::check_texts;
-use crate::store::keyring_location::{check_apart, check_place, make_vacant, write_keyring_place};
+use crate::store::keyring_location::{
+    check_outside, check_place, make_vacant, write_keyring_place,
+};
 use crate::store::timeline::{load_timeline, with_lock};
 use crate::store::{Clock, Keys, OWNER, Store};
 
@@ -57,7 +59,7 @@ pub(super) fn init(
     check_texts(policy, &Redactor::of_policy(&policy.redaction)?)?;
     check_place(&KeyringPlace::default(), policy)?;
     if let Some(folder) = &keys.keyring {
-        check_apart(root, folder)?;
+        check_outside(root, folder)?;
     }
     // An existing empty folder is kept, as it may be somebody's working directory.
     let there = match Folder::at(root) {

@@ -74,14 +74,22 @@ pub(super) fn check_place(before: &KeyringPlace, policy: &Policy) -> Result<()> 
     })
 }
 
-/// Refuses a folder for the keyring that is in the store's folder, or around it.
-pub(super) fn check_apart(root: &Path, folder: &Path) -> Result<()> {
-    let root = disk::absolute(root)?;
-    if folder.starts_with(&root) || root.starts_with(folder) {
-        return Err(Error::invalid(
-            "the keyring's folder",
-            "it is in the store's folder, or the store in it",
-        ));
+/// Refuses a folder for the keyring that is in a store's folder or around this store's, by whatever path.
+pub(super) fn check_outside(root: &Path, folder: &Path) -> Result<()> {
+    let (root, folder) = (disk::resolved(root)?, disk::resolved(folder)?);
+    let store = Folder::at(&root).ok();
+    let is_store = |path: &Path| {
+        let is = |there: &Folder| {
+            store
+                .as_ref()
+                .is_some_and(|it| there.is(it).unwrap_or(false))
+        };
+        Folder::at(path).is_ok_and(|there| is(&there) || there.has(&Name::JOURNAL))
+    };
+    let is_in_store = folder.starts_with(&root) || folder.ancestors().any(is_store);
+    if is_in_store || root.starts_with(&folder) {
+        let why = "it is in the folder of a store, or the store in it";
+        return Err(Error::invalid("the keyring's folder", why));
     }
     Ok(())
 }
@@ -133,19 +141,6 @@ pub(super) fn remove_left(root: &Folder) -> Result<()> {
     removed.map_err(root.fault("remove", &name))
 }
 
-/// Refuses a folder for the keyring that is in a store's folder, by whatever path.
-fn check_outside(root: &Folder, folder: &Path) -> Result<()> {
-    let is_store = |path: &Path| {
-        let there = Folder::at(path);
-        there.is_ok_and(|there| there.is(root).unwrap_or(false) || there.has(&Name::JOURNAL))
-    };
-    if folder.ancestors().any(is_store) {
-        let why = "it is in the folder of a store";
-        return Err(Error::invalid("the keyring's folder", why));
-    }
-    Ok(())
-}
-
 /// See [`Store::move_keyring`].
 pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
     with_lock(store, |store| {
@@ -176,7 +171,7 @@ pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
             let folder = made.and_then(|()| root.sub(&Name::KEYRING_MOVING));
             Some(folder.map_err(root.fault("make", &Name::KEYRING_MOVING))?)
         } else {
-            check_outside(root, to)?;
+            check_outside(root.path(), to)?;
             (!is_there).then(|| make_vacant(to)).transpose()?
         };
         let placed = put_in_place(store, copy.as_ref(), (!is_own).then_some(to));

@@ -374,7 +374,8 @@ fn one_who_listens_is_told_and_does_not_keep_the_server() {
     until("notifications/resources/list_changed");
     let (status, said, took) = web.terminate();
     assert_eq!(status.code(), Some(0), "{said}");
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    // It gives open requests 5 seconds.
+    assert!(took < Duration::from_secs(4), "{took:?}");
 }
 
 // ---- the process ----

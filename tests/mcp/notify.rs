@@ -276,7 +276,8 @@ fn a_server_with_listeners_ends_with_its_input() {
     }
     let end = server.end();
     assert!(end.status.success(), "{}", end.stderr);
-    assert!(end.took < Duration::from_secs(1), "{:?}", end.took);
+    // It waits 3 seconds for input that does not end.
+    assert!(end.took < Duration::from_millis(2_500), "{:?}", end.took);
     let ids: BTreeSet<i64> = end
         .rest
         .iter()
