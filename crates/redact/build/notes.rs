@@ -217,13 +217,12 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
                 *phrases.entry((first, hashes.collect())).or_default() |= 1 << class;
                 continue;
             }
-            let form = if entry.starts_with('~') {
+            let is_part = entry.starts_with('~');
+            if is_part {
                 let head = &bare.as_bytes()[..bare.len().min(3)];
                 set(&mut heads, head.iter().copied().fold(hash::SEED, hash::add));
-                2
-            } else {
-                u32::from(!entry.ends_with('.'))
-            };
+            }
+            let form = 2 * u32::from(is_part) + u32::from(!entry.ends_with('.'));
             let number = feature(0, hash::of(bare), form, 0).max(1);
             *entries.entry(number).or_default() |= 1 << class;
         }

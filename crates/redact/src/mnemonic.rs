@@ -182,7 +182,8 @@ fn proven(text: &[u8], run: &[Range<usize>]) -> Option<Range<usize>> {
         .iter()
         .filter(|length| **length <= run.len())
         .find_map(|length| {
-            (0..=run.len() - length).find_map(|start| {
+            // Words of a label may be on the list, and stand before the phrase.
+            (0..=run.len() - length).rev().find_map(|start| {
                 let words = &run[start..start + length];
                 let wraps = text[words[0].start..words[length - 1].end].contains(&b'\n');
                 let whole = is_edge(text, run, start) && is_edge(text, run, start + length);
@@ -255,12 +256,14 @@ static LISTED: LazyLock<Vec<u64>> = LazyLock::new(|| {
     words.map(|word| head(word.as_bytes())).collect()
 });
 
-/// Tells whether the text between two words keeps them in one phrase.
+/// Tells whether the text between two words keeps them in one phrase. A word with a colon behind it is a label.
 fn joins(between: &[u8]) -> bool {
     let fits = |b: &u8| {
         b.is_ascii_whitespace() || b.is_ascii_digit() || b",.;:)(\"'`|>-*#[]/\\".contains(b)
     };
-    !between.is_empty() && between.len() <= BETWEEN_BYTES_MAX && between.iter().all(fits)
+    between.first().is_some_and(|b| *b != b':')
+        && between.len() <= BETWEEN_BYTES_MAX
+        && between.iter().all(fits)
 }
 
 /// Returns all listed words around this one, with nothing but marks and numbers between them.

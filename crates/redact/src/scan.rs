@@ -179,7 +179,9 @@ impl Scan<'_> {
             && alone
                 .iter()
                 .filter(|one| one.kind.as_str() != rules::CATCH_ALL)
-                .any(|one| one.start == span.start && one.rank >= Rank::Structural)
+                .any(|one| {
+                    one.start <= span.start && span.start < one.end && one.rank >= Rank::Structural
+                })
     }
 }
 

@@ -227,7 +227,20 @@ impl Seek<'_> {
             // A cell that holds one word is as good as quoted.
             let alone = value.after + 2 >= row + start + cell.trim_ascii_end().len();
             let frame = if alone { Frame::Quoted } else { Frame::Bare };
-            self.accept(&Value { frame, ..value }, Joint::Said, found);
+            let cell = &self.text[value.range.clone()];
+            let accepted = self.accept(
+                &Value {
+                    frame,
+                    ..value.clone()
+                },
+                Joint::Said,
+                found,
+            );
+            // A plain word has nothing but its column to tell what it is.
+            let is_word = alone && cell.iter().all(u8::is_ascii_lowercase) && is_chosen(cell);
+            if !accepted && is_word && self.name.strength == Strength::Password {
+                found.push(self.span(value.range));
+            }
         }
     }
 }

@@ -119,7 +119,8 @@ const WORD_CHARS_MAX: usize = 40;
 /// The forms of an entry in a word. The number goes into the hash of the entry.
 const WHOLE: u32 = 0;
 const STEM: u32 = 1;
-const PART: u32 = 2;
+const LAST_PART: u32 = 2;
+const PART: u32 = 3;
 
 include!(concat!(env!("OUT_DIR"), "/vocabulary.rs"));
 
@@ -155,6 +156,9 @@ pub(super) fn classes(lower: &str) -> (Classes, u32) {
             hash = hash::add(hash, *byte);
             if ends(at + 1) {
                 bits |= look_up(hash, PART);
+                if at + 1 == bytes.len() {
+                    bits |= look_up(hash, LAST_PART);
+                }
                 chars += 1;
                 if chars == PART_CHARS_MAX {
                     break;
