@@ -53,6 +53,73 @@ fn base64_that_ends_in_one_mark_is_no_broken_line() {
     }
 }
 
+/// A token that ends its line is whole: it takes no letter of the name of the next setting.
+#[test]
+fn a_setting_below_a_token_keeps_its_name() {
+    let token = concat!("sk_live", "_4eC39HqLyjWDarjtT1zdp7dc");
+    for next in ["A_WEBHOOK=on", "PUBLIC=1", "AREA_SID=9"] {
+        let text = format!("PAYMENT_KEY={token}\n{next}\n");
+        assert_eq!(left(&text), format!("PAYMENT_KEY=…\n{next}\n"));
+    }
+}
+
+/// Words of a label can be words of seed phrases too.
+#[test]
+fn the_label_of_a_seed_phrase_stays() {
+    let phrase = "wink error alone electric fresh cruel kit anxiety focus fence mirror sample";
+    for label in [
+        "seed phrase: ",
+        "my seed phrase ",
+        "wallet seed: \"",
+        "phrase: ",
+    ] {
+        assert_eq!(left(&format!("{label}{phrase}")), format!("{label}…"));
+    }
+}
+
+#[test]
+fn calls_and_numbers_of_code_are_no_passwords() {
+    for text in [
+        "UPDATE users SET password = crypt($1, gen_salt($2)) WHERE id = $3;",
+        "password = digest(:password, 1)",
+        "const MAX_TOKEN: u32 = 131072u32;",
+        "const E_PASSWORD: HRESULT = 0x8004170B_u32;",
+    ] {
+        stays(text);
+    }
+}
+
+/// Of all words that programs say to people, few are labels: what stands beside the others stays. Among those
+/// that are labels are `code`, `door` and `login`, in forty languages.
+#[test]
+fn a_number_beside_an_ordinary_word_stays() {
+    let file = include_str!("../../crates/redact/src/notes/common.txt");
+    let words = file.lines().filter(|line| !line.starts_with('#'));
+    let words: Vec<&str> = words.flat_map(|line| line.split(' ')).collect();
+    let text = |word: &&&str| left(&format!("The {word} 4821 is here.")).contains('…');
+    let labels: Vec<&&str> = words.iter().filter(text).collect();
+    assert!(words.len() > 39_000);
+    assert!(
+        labels.len() * 80 < words.len(),
+        "{} of {}: {labels:?}",
+        labels.len(),
+        words.len()
+    );
+    for word in [
+        "report",
+        "director",
+        "mapping",
+        "support",
+        "vector",
+        "decoder",
+        "clock",
+        "repository",
+        "importe",
+    ] {
+        stays(&format!("The {word} 4821 is here."));
+    }
+}
+
 #[test]
 fn a_line_that_mail_broke_is_joined() {
     let token = concat!("ghp", "_06cDXjeYnX3IVa7LllnMU4wOpl6ZCs4VzLOr");

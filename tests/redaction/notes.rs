@@ -20,25 +20,26 @@ struct Note {
 /// The file, how many secrets of a hundred go at least, and how many honest texts change at most.
 const FILES: [(&str, usize, usize); 15] = [
     ("english-read", 85, 0),
-    ("english-held-back", 61, 4),
-    ("languages-read", 90, 1),
-    ("languages-held-back", 68, 5),
+    ("english-held-back", 62, 5),
+    ("languages-read", 88, 1),
+    ("languages-held-back", 63, 5),
     ("settings-read", 98, 0),
-    ("settings-held-back", 83, 7),
-    ("plain-english-read", 95, 0),
-    ("plain-english-held-back", 88, 0),
+    ("settings-held-back", 84, 7),
+    ("plain-english-read", 97, 0),
+    ("plain-english-held-back", 91, 0),
     ("plain-languages-read", 100, 0),
-    ("plain-languages-held-back", 92, 2),
-    ("plain-mixed-held-back", 92, 1),
-    ("plain-mixed-2-held-back", 92, 0),
-    ("plain-mixed-3-held-back", 88, 3),
-    ("plain-mixed-4-held-back", 83, 3),
+    ("plain-languages-held-back", 91, 0),
+    ("plain-mixed-held-back", 95, 2),
+    ("plain-mixed-2-held-back", 91, 1),
+    ("plain-mixed-3-held-back", 89, 2),
+    ("plain-mixed-4-held-back", 85, 2),
     ("plain-mixed-5-held-back", 90, 4),
 ];
 
 #[test]
 fn as_many_secrets_go_as_the_documentation_says_and_honest_texts_stay() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/redaction/notes");
+    let mut worse = Vec::new();
     for (name, least, most) in FILES {
         let file = fs::read_to_string(folder.join(name).with_extension("jsonl")).expect("there");
         // A mark keeps other scanners from taking what was made up for a live token.
@@ -57,7 +58,9 @@ fn as_many_secrets_go_as_the_documentation_says_and_honest_texts_stay() {
             }
         }
         eprintln!("{name}: {gone} of {all} secrets gone; honest texts changed: {changed:?}");
-        assert!(gone * 100 >= all * least, "{name}: {gone} of {all}");
-        assert!(changed.len() <= most, "{name}: {changed:?}");
+        if gone * 100 < all * least || changed.len() > most {
+            worse.push(name);
+        }
     }
+    assert!(worse.is_empty(), "{worse:?}");
 }

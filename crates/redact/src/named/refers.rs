@@ -129,11 +129,18 @@ fn validates(value: &[u8]) -> bool {
         })
 }
 
-/// Tells whether a value is a hexadecimal number of code, or a blockchain address of 20 bytes.
+/// Tells whether a value is a number of code, hexadecimal or with its type (`131072u32`), or a blockchain
+/// address of 20 bytes.
 fn number(value: &[u8]) -> bool {
-    value.starts_with(b"0x")
-        && (value.len() <= 18 || value.len() == 42)
-        && value[2..].iter().all(u8::is_ascii_hexdigit)
+    const TYPES: [&[u8]; 10] = [
+        b"u8", b"u16", b"u32", b"u64", b"usize", b"i8", b"i16", b"i32", b"i64", b"isize",
+    ];
+    let typed = TYPES.iter().find_map(|name| value.strip_suffix(*name));
+    let number = typed.map_or(value, |number| number.strip_suffix(b"_").unwrap_or(number));
+    match number.strip_prefix(b"0x") {
+        Some(hex) => (hex.len() <= 16 || hex.len() == 40) && hex.iter().all(u8::is_ascii_hexdigit),
+        None => typed.is_some() && !number.is_empty() && number.iter().all(u8::is_ascii_digit),
+    }
 }
 
 /// Tells whether a value is a type that must have a value: `String!`.
@@ -205,7 +212,8 @@ fn calls(value: &[u8]) -> bool {
     let named = || head >= 2 && name[0].is_ascii_alphabetic() && entropy::unrest(name) < 400;
     // The first argument of a call that a blank cuts off.
     let cut = opens && value[head] == b'(' && name.contains(&b'_') && identifier(name);
-    let cut = cut && identifier(&value[head + 1..]);
+    let cut = cut && identifier(&value[head + 1..])
+        || opens && calls_with_argument(name, &value[head + 1..]);
     // A rule of a style sheet, or the start of a block.
     let block = value.get(head) == Some(&b'{');
     let block = block && (value.ends_with(b"{") || value[head..].contains(&b':'));
@@ -215,6 +223,19 @@ fn calls(value: &[u8]) -> bool {
         || (arrow && entropy::unrest(value) < 400)
         || value.ends_with(b"()")
         || value.ends_with(b"(") && named()
+}
+
+/// Tells whether what is behind the bracket of a call is an argument of a query or of a shell: `crypt($1`,
+/// `digest(:password`.
+fn calls_with_argument(name: &[u8], argument: &[u8]) -> bool {
+    let Some((b'$' | b':' | b'@', argument)) = argument.split_first() else {
+        return false;
+    };
+    let number = argument.iter().all(u8::is_ascii_digit);
+    name.len() >= 3
+        && name.iter().all(u8::is_ascii_lowercase)
+        && !argument.is_empty()
+        && (number || identifier(argument))
 }
 
 /// Tells whether a value is two or more dotted names, none of them random:

@@ -221,7 +221,26 @@ mod tests {
         ] {
             assert!(classes(word).0.has(class), "{word}");
         }
-        assert!(!classes("passenger").0.has(WordClass::Password));
+        // A part of a word that means something else is no label.
+        for word in [
+            "passenger",
+            "director",
+            "report",
+            "clock",
+            "mapping",
+            "decoder",
+            "nobody",
+            "unsafe",
+            "einfach",
+            "selskap",
+            "trauma",
+            "gateway",
+        ] {
+            assert!(!classes(word).0.meets(Classes::LABELS), "{word}");
+        }
+        // An entry that ends a word is none in the middle of one.
+        assert!(classes("lesraum").0.has(WordClass::Thing));
+        assert!(!classes("raumteilers").0.has(WordClass::Thing));
     }
 
     #[test]
