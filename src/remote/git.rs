@@ -335,10 +335,38 @@ impl TransferRepository {
             "(reference already exists)",
             "cannot lock ref",
         ];
-        if has_moved.iter().any(|words| ended.mentions(words)) {
+        // A lock that somebody left there, and a host that replaces no branch, are refused in the same words.
+        if has_moved.iter().any(|words| ended.mentions(words)) && self.has_moved(host, updates)? {
             return Ok(false);
         }
         Err(failed(host, &ended))
+    }
+
+    /// Tells whether a commit is here or in the store.
+    fn has(&self, host: Host<'_>, commit: ObjectId) -> Result<bool> {
+        let args = ["cat-file", "-e", &commit.to_string()];
+        Ok(self.run(host, &args, &mut |_, _| ())?.succeeded)
+    }
+
+    /// Tells whether a ref at the host is another than it was when an update of it was planned.
+    fn has_moved(&self, host: Host<'_>, updates: &[RefUpdate]) -> Result<bool> {
+        let names: Vec<String> = updates.iter().map(|update| update.name.clone()).collect();
+        let there = self.refs_of(host, &names)?;
+        for update in updates {
+            let now = there.get(&update.name).copied();
+            let is_as_known = match &update.how {
+                HowUpdated::Replaces(known) => now == *known,
+                // It went on from a commit that is here.
+                HowUpdated::GoesOn => match now {
+                    Some(now) => self.has(host, now)?,
+                    None => true,
+                },
+            };
+            if !is_as_known {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Runs a git that takes what a host sends, which may not fill the disk: commands need room too.
@@ -578,21 +606,41 @@ fn failed(host: Host<'_>, ended: &Ended) -> Error {
             && !line.starts_with("Done")
             && !line.starts_with("From ")
     };
-    let rejected = ended.output.lines().find(|line| line.starts_with('!'));
+    // All refs are rejected with the one of which the host says why.
+    let mut rejected = ended.output.lines().filter(|line| line.starts_with('!'));
+    let first = rejected.clone().next();
+    let rejected = rejected.find(|line| !line.contains("atomic")).or(first);
     let reasons: Vec<&str> = ended
         .said
         .iter()
         .filter(is_reason)
         .map(String::as_str)
         .collect();
+    let is_error = |line: &&&str| {
+        ["error: ", "fatal: "]
+            .iter()
+            .any(|begin| line.contains(begin))
+    };
+    let error = reasons.iter().find(is_error).copied();
     let last = reasons.len().saturating_sub(LINES_MAX);
+    let last = reasons[last..].iter().copied();
     let words: Vec<&str> = rejected
         .into_iter()
-        .chain(reasons[last..].iter().copied())
+        .chain(error)
+        .chain(last.filter(|line| Some(*line) != error))
         .collect();
     let words = words.join("; ").replace('\t', " ");
     let mut why: String = words.chars().take(CHARACTERS_MAX).collect();
-    if rejected.is_some_and(|line| line.contains(BESIDE)) {
+    let refuses_name = |line: &str| {
+        let others = [
+            "atomic",
+            "unpacker",
+            "failed to update ref",
+            "non-fast-forward",
+        ];
+        line.contains(BESIDE) && !others.iter().any(|reason| line.contains(reason))
+    };
+    if rejected.is_some_and(refuses_name) {
         why.push_str(
             "; a host that takes branches alone has to be added with `remote add --branches`",
         );

@@ -13,7 +13,7 @@ use crate::remote::card::{self, CARDS, Card, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, Cards, LocalFile};
 use crate::remote::look::{Look, people_at, role_now};
-use crate::remote::sync::Machine;
+use crate::remote::sync::{Machine, is_of_turns};
 use crate::remote::{TRIES, Transfer, host_of, opened};
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::{destroy_keys, id_of, people, signing_key};
@@ -233,7 +233,26 @@ pub fn leave(
     let (signers, _) = people_at(&repository, head)?;
     look.read_cards(machine.store_id(head)?, &signers, machine.digits().as_ref())?;
     let theirs = look.refs.get(BRANCH).copied();
-    look.check_witnesses(&repository, (head, theirs.unwrap_or(head)))?;
+    let only_here = || {
+        let remote = remote.name.clone();
+        Error::Remote(RemoteFault::OnlyHere { remote })
+    };
+    let mut is_removed = false;
+    if let Some(theirs) = theirs.filter(|_| machine.has_keys()) {
+        if repository.has(theirs)? {
+            look.check_witnesses(&repository, (head, theirs))?;
+        } else {
+            // What came since may say that this machine was removed: then nobody needs its keys.
+            match machine.pull(&git, &mut look, (head, theirs), transfer, &mut |_| ()) {
+                Err(Error::Remote(RemoteFault::Removed { .. })) => is_removed = true,
+                Err(Error::Remote(fault)) if !is_of_turns(&fault) => {
+                    return Err(Error::Remote(fault));
+                }
+                Err(Error::Remote(_)) | Ok(_) => return Err(only_here()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
     let Some(key) = machine.signing_key().map(SigningKey::verifying_key) else {
         return Err(Error::NoSigningKey);
     };
@@ -244,14 +263,18 @@ pub fn leave(
     if machine.has_keys() {
         let is_sent = look.refs.get(BRANCH) == Some(&head);
         let is_only_here = match &card {
+            _ if is_removed => false,
             Some(card) if is_sent => card.head != head || !has_another(&look, &repository, card)?,
             _ => true,
         };
-        let folder = machine.keyring_folder(head)?;
-        if is_only_here || !destroy_keys(&root, &repository, &folder, head)? {
-            let remote = remote.name.clone();
-            return Err(Error::Remote(RemoteFault::OnlyHere { remote }));
+        if is_only_here {
+            return Err(only_here());
         }
+    }
+    // Without its first file it is no keyring, and the others are left by a removal that was stopped.
+    let folder = machine.keyring_folder(head)?;
+    if !destroy_keys(&root, &repository, &folder, head)? {
+        return Err(only_here());
     }
     local::ask_no_more(&root)?;
     let (Some(card), Some(key)) = (card, machine.signing_key()) else {

@@ -161,7 +161,7 @@ pub fn sync(
 
 /// Tells whether a fault only means that another machine has to do something first, so that this one's card
 /// goes out all the same. Where a host has old cards of all machines, each has to publish its own.
-fn is_of_turns(fault: &RemoteFault) -> bool {
+pub(super) fn is_of_turns(fault: &RemoteFault) -> bool {
     matches!(
         fault,
         RemoteFault::NoKeys { .. } | RemoteFault::Diverged { .. } | RemoteFault::TurnedBack { .. }
@@ -254,7 +254,7 @@ impl<'a> Machine<'a> {
 
     /// Takes what the remote has; the second part tells whether keys came along. `None` if the store
     /// went on meanwhile.
-    fn pull(
+    pub(super) fn pull(
         &self,
         git: &TransferRepository,
         look: &mut Look<'_>,

@@ -34,6 +34,24 @@ pub(crate) fn checkpoint(
 ) -> Result<()> {
     let packed = pack(repository, journal)?;
     keyring.sync()?;
+    begin_journal(repository, journal, &packed)
+}
+
+/// Does the same in a copy without a keyring.
+pub(crate) fn checkpoint_without_keys(
+    repository: &Repository,
+    journal: &mut Journal,
+) -> Result<()> {
+    let packed = pack(repository, journal)?;
+    begin_journal(repository, journal, &packed)
+}
+
+/// Starts a new journal once the objects of the old one are packed.
+fn begin_journal(
+    repository: &Repository,
+    journal: &mut Journal,
+    packed: &JournalPack,
+) -> Result<()> {
     if repository.has_deferred(journal.head())? {
         repository.set_head(journal.head())?;
         repository.forget_deferred();
@@ -41,7 +59,7 @@ pub(crate) fn checkpoint(
     repository.forget_branch_before()?;
     repository.sync_head()?;
     journal.start_anew()?;
-    repository.release(&packed);
+    repository.release(packed);
     repository.remove_loose(&packed.ids);
     if let Some(turn) = repository.try_pack_lock() {
         // The checkpoint is complete without the merge; the next one tries it again.

@@ -21,7 +21,7 @@ use crate::state::catalog::file::CatalogFile;
 use crate::state::catalog::{Catalog, ConfigBlobs};
 use crate::store::config::{StoreConfig, reload_config};
 use crate::store::erase::unreadable::finish_pending_erasures;
-use crate::store::journal_checkpoint::checkpoint;
+use crate::store::journal_checkpoint::{checkpoint, checkpoint_without_keys};
 use crate::store::keyring_location::{check_keyring, follow_keyring, misfit};
 use crate::store::rekey::upgrade;
 use crate::store::rollback_check::remember_head;
@@ -160,6 +160,9 @@ pub(crate) fn fast_forward(
         let opened = |head| keyring_as_of(repository, head, staged.keyring(), identity);
         if journal.is_absent() {
             journal.start_anew()?;
+        } else if !staged.keyring().has(&Name::AUDIT) {
+            // A keyring that never came, or is lost. What the journal has for its tables is lost with it.
+            checkpoint_without_keys(repository, &mut journal)?;
         } else {
             let mut keyring = opened(from)?;
             if let Some(unclean) = unclean {

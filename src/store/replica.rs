@@ -79,8 +79,9 @@ fn last_reached(text: &str) -> std::result::Result<Option<DateTime<Utc>>, &'stat
     Ok(times.map_err(|_| fault)?.into_iter().max())
 }
 
-/// Most machines to which one card has mail: the others get theirs with the next.
+/// Most machines to which one card has mail. Where more lack keys, each day has others in turn.
 const ADDRESSEES_MAX: usize = 100;
+const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Another machine, as its card describes it.
 pub(crate) struct Addressee {
@@ -152,6 +153,7 @@ pub(crate) fn own_side(
 
 /// Encrypts what the others lack. Machines that are ahead of this one, or have all of it, get nothing.
 fn write_mail(store: &Store, side: &mut OwnSide, others: &[Addressee]) -> Result<()> {
+    let now = (store.state.clock)();
     let (keyring, members) = (&store.ledger.keyring, &store.state.config.members);
     if !keyring.is_reader() {
         return Ok(());
@@ -160,7 +162,13 @@ fn write_mail(store: &Store, side: &mut OwnSide, others: &[Addressee]) -> Result
     let lacks = |other: &&Addressee| {
         other.events <= side.events && other.keys.is_none_or(|keys| !keys.fits(own, other.role))
     };
-    let lacking: Vec<&Addressee> = others.iter().filter(lacks).take(ADDRESSEES_MAX).collect();
+    let mut lacking: Vec<&Addressee> = others.iter().filter(lacks).collect();
+    if lacking.len() > ADDRESSEES_MAX {
+        let days = u64::try_from(now.timestamp() / SECONDS_PER_DAY).unwrap_or_default();
+        let begin = days % lacking.len().div_ceil(ADDRESSEES_MAX) as u64;
+        lacking.drain(..usize::try_from(begin).unwrap_or_default() * ADDRESSEES_MAX);
+        lacking.truncate(ADDRESSEES_MAX);
+    }
     let end = (side.events.saturating_sub(1), side.head);
     for role in [Role::Reader, Role::Auditor] {
         let of_role = lacking.iter().filter(|other| other.role == role);
@@ -242,14 +250,19 @@ pub(crate) fn destroy_keys(
         return Ok(false);
     }
     keyring::remove_staged(folder)?;
+    // Without it there is no keyring, so that whoever is stopped here goes on with the removal.
+    if folder.has(&Name::AUDIT) {
+        let removed = folder.remove(&Name::AUDIT);
+        removed.map_err(folder.fault("remove", &Name::AUDIT))?;
+    }
+    folder.sync()?;
     keyring::remove_files(folder);
-    match keyring::file_left(folder) {
-        Some(name) => {
-            let source = std::io::ErrorKind::PermissionDenied.into();
-            Err(folder.fault("remove", &name)(source))
-        }
-        None => folder.sync(),
-    }?;
+    while let Some(name) = keyring::file_left(folder) {
+        folder
+            .remove(&name)
+            .map_err(folder.fault("remove", &name))?;
+    }
+    folder.sync()?;
     drop(lock);
     Ok(true)
 }

@@ -19,21 +19,21 @@ struct Note {
 
 /// The file, how many secrets of a hundred go at least, and how many honest texts change at most.
 const FILES: [(&str, usize, usize); 15] = [
-    ("english-read", 85, 0),
-    ("english-held-back", 62, 5),
+    ("english-read", 83, 0),
+    ("english-held-back", 61, 6),
     ("languages-read", 88, 1),
-    ("languages-held-back", 63, 5),
+    ("languages-held-back", 63, 4),
     ("settings-read", 98, 0),
     ("settings-held-back", 84, 7),
-    ("plain-english-read", 97, 0),
+    ("plain-english-read", 95, 0),
     ("plain-english-held-back", 91, 0),
     ("plain-languages-read", 100, 0),
     ("plain-languages-held-back", 91, 0),
-    ("plain-mixed-held-back", 95, 2),
-    ("plain-mixed-2-held-back", 91, 1),
-    ("plain-mixed-3-held-back", 89, 2),
-    ("plain-mixed-4-held-back", 85, 2),
-    ("plain-mixed-5-held-back", 90, 4),
+    ("plain-mixed-held-back", 94, 2),
+    ("plain-mixed-2-held-back", 91, 0),
+    ("plain-mixed-3-held-back", 89, 3),
+    ("plain-mixed-4-held-back", 86, 2),
+    ("plain-mixed-5-held-back", 88, 4),
 ];
 
 #[test]

@@ -1147,6 +1147,126 @@ fn a_sync_that_is_killed_or_fails_is_whole_or_did_not_happen() {
     );
 }
 
+/// Stopped at any file, the removal of keys goes on when somebody asks for it again, and says that it is done
+/// once nothing is left.
+#[test]
+fn keys_whose_removal_was_stopped_are_removed_the_next_time() {
+    if !has_peer("strace", "a removal of keys that was stopped goes on") {
+        return;
+    }
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    ok(&ci.run(&["sync"]));
+    let fresh = ci.path().join("fresh");
+    fs::rename(ci.store(), &fresh).expect("moves");
+    let mut stopped = 0;
+    for fault in ["signal=KILL", "error=EIO"] {
+        for number in 1..12 {
+            let fault = format!("unlinkat:{fault}:when={number}");
+            let leave = ["replicas", "leave", "--destroy"];
+            let run = traced(&ci, &leave, (&fresh, &ci.store()), &fault);
+            stopped += usize::from(!run.status.success());
+            let said = stderr(&run);
+            assert!(!said.contains("ermission denied"), "{fault}: {said}");
+            ok(&ci.run(&leave));
+            let left = fs::read_dir(ci.store().join("keyring")).expect("a folder");
+            assert_eq!(left.count(), 0, "{fault}");
+        }
+    }
+    assert!(stopped > 8, "{stopped}");
+}
+
+/// Whoever was removed, and knows it only by a history that they do not get, can still destroy their keys.
+#[test]
+fn a_removed_machine_destroys_its_keys() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    // One that is behind takes what it lacks first.
+    ok(&laptop.run(&["create", "n.md", "--text", "new"]));
+    ok(&laptop.run(&["sync"]));
+    let leave = ["replicas", "leave", "--destroy"];
+    let behind = ci.run(&[&leave[..], &["--json"]].concat());
+    assert_eq!(refused(&behind).1, "only_here", "{}", stderr(&behind));
+    assert!(ci.store().join("keyring/ring").exists());
+    ok(&ci.run(&["sync"]));
+    ok(&laptop.run(&["replicas", "rm", "ci"]));
+    ok(&laptop.run(&["sync"]));
+    assert_eq!(refused(&ci.run(&["sync", "--json"])).1, "removed");
+    ok(&ci.run(&leave));
+    let left = fs::read_dir(ci.store().join("keyring")).expect("a folder");
+    assert_eq!(left.count(), 0);
+}
+
+/// The first keys of a machine come with a journal of their own, which is there before they are.
+#[test]
+fn first_keys_that_were_stopped_come_with_the_next_sync() {
+    if !has_peer("strace", "first keys come after a sync that was stopped") {
+        return;
+    }
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let (new, code) = asking(&host, "new", &[]);
+    ok(&laptop.run(&["replicas", "add", "new", "--code", &code]));
+    ok(&laptop.run(&["sync"]));
+    let fresh = new.path().join("fresh");
+    fs::rename(new.store(), &fresh).expect("moves");
+    let mut stopped = 0;
+    for fault in [
+        "pwrite64:signal=KILL",
+        "pwrite64:error=ENOSPC",
+        "fdatasync:error=EIO",
+    ] {
+        for number in 1..7 {
+            let fault = format!("{fault}:when={number}");
+            let run = traced(&new, &["sync"], (&fresh, &new.store()), &fault);
+            stopped += usize::from(!run.status.success());
+            ok(&new.run(&["sync"]));
+            assert_eq!(ok(&new.run(&["read", "b.md"])), "two\n", "{fault}");
+            assert_eq!(verified(&new), Some(0), "{fault}");
+        }
+    }
+    assert!(stopped > 5, "{stopped}");
+    // A keyring that is lost later comes from a backup.
+    ok(&laptop.run(&["keys", "backup", "keys.age"]));
+    fs::remove_dir_all(new.store().join("keyring")).expect("there");
+    let backup = laptop.path().join("keys.age");
+    ok(&new.run(&[
+        "pull",
+        "--keys",
+        path(&backup),
+        "-i",
+        path(&laptop.identity()),
+    ]));
+}
+
+/// A lock that somebody left at the host is said as git says it, and not as somebody who was faster.
+#[test]
+fn a_lock_that_was_left_at_the_host_is_named() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["create", "n.md", "--text", "new"]));
+    let lock = host.join("refs/heads/main.lock");
+    fs::write(&lock, "").expect("written");
+    for args in [["sync", "--json"], ["push", "--json"]] {
+        let refusal = laptop.run(&args);
+        let said = stdout(&refusal) + &stderr(&refusal);
+        assert!(
+            !refusal.status.success() && said.contains("main.lock"),
+            "{said}"
+        );
+        assert!(
+            !["overtaken", "diverged"].contains(&refused(&refusal).1.as_str()),
+            "{said}"
+        );
+    }
+    fs::remove_file(&lock).expect("there");
+    ok(&laptop.run(&["sync"]));
+}
+
 /// Several syncs at once, beside commands: each is done or says why not, and nothing is lost.
 #[test]
 fn several_syncs_and_commands_at_once_do_no_harm() {

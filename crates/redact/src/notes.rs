@@ -31,7 +31,7 @@ use crate::named;
 use crate::span::{Rank, Span};
 
 /// Fewest points with which a word is a secret.
-const ENOUGH: i32 = -16;
+const ENOUGH: i32 = -11;
 
 /// Kinds of numbers, and of other words, by the labels near them: the first label that is there
 /// decides.
