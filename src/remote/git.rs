@@ -327,7 +327,7 @@ impl TransferRepository {
             return Ok(true);
         }
         // In the words of git-push(1), and of hosts that compare by themselves.
-        let has_moved = [
+        let as_if_moved = [
             "(fetch first)",
             "(non-fast-forward)",
             "(stale info)",
@@ -336,7 +336,7 @@ impl TransferRepository {
             "cannot lock ref",
         ];
         // A lock that somebody left there, and a host that replaces no branch, are refused in the same words.
-        if has_moved.iter().any(|words| ended.mentions(words)) && self.has_moved(host, updates)? {
+        if as_if_moved.iter().any(|words| ended.mentions(words)) && self.has_moved(host, updates)? {
             return Ok(false);
         }
         Err(failed(host, &ended))

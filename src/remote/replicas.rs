@@ -213,9 +213,9 @@ pub fn admit(
 ///
 /// # Errors
 /// [`RemoteFault::OnlyHere`] if the remote's history does not end where this copy's does, or no other
-/// reader's machine has said that it is there with these keys; [`Error::Io`] if a file cannot be removed;
-/// otherwise as [`push`](super::push). The keys are gone before the remote is told: the same call tells it
-/// then.
+/// reader's machine has said that it is there with these keys, unless this one was removed; [`Error::Io`]
+/// if a file cannot be removed; otherwise as [`push`](super::push). The keys are gone before the remote is
+/// told: the same call tells it then.
 pub fn leave(
     path: &Path,
     remote: Option<&str>,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 use serde::Deserialize;
 
 use crate::crypto::digest::Digest;
@@ -81,7 +81,6 @@ fn last_reached(text: &str) -> std::result::Result<Option<DateTime<Utc>>, &'stat
 
 /// Most machines to which one card has mail. Where more lack keys, each day has others in turn.
 const ADDRESSEES_MAX: usize = 100;
-const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Another machine, as its card describes it.
 pub(crate) struct Addressee {
@@ -153,7 +152,6 @@ pub(crate) fn own_side(
 
 /// Encrypts what the others lack. Machines that are ahead of this one, or have all of it, get nothing.
 fn write_mail(store: &Store, side: &mut OwnSide, others: &[Addressee]) -> Result<()> {
-    let now = (store.state.clock)();
     let (keyring, members) = (&store.ledger.keyring, &store.state.config.members);
     if !keyring.is_reader() {
         return Ok(());
@@ -162,13 +160,8 @@ fn write_mail(store: &Store, side: &mut OwnSide, others: &[Addressee]) -> Result
     let lacks = |other: &&Addressee| {
         other.events <= side.events && other.keys.is_none_or(|keys| !keys.fits(own, other.role))
     };
-    let mut lacking: Vec<&Addressee> = others.iter().filter(lacks).collect();
-    if lacking.len() > ADDRESSEES_MAX {
-        let days = u64::try_from(now.timestamp() / SECONDS_PER_DAY).unwrap_or_default();
-        let begin = days % lacking.len().div_ceil(ADDRESSEES_MAX) as u64;
-        lacking.drain(..usize::try_from(begin).unwrap_or_default() * ADDRESSEES_MAX);
-        lacking.truncate(ADDRESSEES_MAX);
-    }
+    let lacking: Vec<&Addressee> = others.iter().filter(lacks).collect();
+    let lacking = in_turn(&lacking, (store.state.clock)());
     let end = (side.events.saturating_sub(1), side.head);
     for role in [Role::Reader, Role::Auditor] {
         let of_role = lacking.iter().filter(|other| other.role == role);
@@ -267,6 +260,13 @@ pub(crate) fn destroy_keys(
     Ok(true)
 }
 
+/// Returns those who have their turn on this day: all of them, or another hundred each day.
+fn in_turn<T>(all: &[T], now: DateTime<Utc>) -> &[T] {
+    let day = usize::try_from(now.num_days_from_ce()).unwrap_or_default();
+    let turns = all.len().div_ceil(ADDRESSEES_MAX).max(1);
+    all.chunks(ADDRESSEES_MAX).nth(day % turns).unwrap_or(all)
+}
+
 /// Returns the role of a signer's key that was in force at a time.
 pub(crate) fn signer_role_at(
     signers: &Signers,
@@ -277,4 +277,28 @@ pub(crate) fn signer_role_at(
     let signer = signers.of(key).filter(|signer| signer.name() == name)?;
     let is_in_force = signer.validity().check(time, None).is_ok();
     is_in_force.then(|| signer.role())
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    #[test]
+    fn each_has_a_turn_within_as_many_days_as_there_are_hundreds() {
+        let begin = DateTime::from_timestamp(1_790_000_000, 0).expect("a time");
+        for count in [0, 1, 99, 100, 101, 250] {
+            let all: Vec<usize> = (0..count).collect();
+            let mut had: Vec<usize> = Vec::new();
+            for day in 0..count.div_ceil(ADDRESSEES_MAX) {
+                let now = begin + TimeDelta::days(i64::try_from(day).expect("few"));
+                let turn = in_turn(&all, now);
+                assert!(!turn.is_empty() && turn.len() <= ADDRESSEES_MAX, "{count}");
+                had.extend(turn);
+            }
+            had.sort_unstable();
+            assert_eq!(had, all);
+        }
+    }
 }
