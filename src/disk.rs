@@ -62,21 +62,25 @@ pub(crate) fn boot() -> Option<[u8; 36]> {
     text.get(..36)?.try_into().ok()
 }
 
-/// Limits the length of each file that a process writes, and every process that it starts from now on. Only
-/// Linux can limit another process; elsewhere this does nothing.
-pub(crate) fn limit_files_of(process: &std::process::Child, bytes_max: u64) {
+/// Limits the bytes of memory that a process takes, and of each file that it writes, where a number is given.
+/// The same holds for every process that it starts from now on. Only Linux can limit another process;
+/// elsewhere this does nothing.
+pub(crate) fn limit_process(process: &std::process::Child, memory: u64, file: Option<u64>) {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{Pid, Resource, Rlimit, prlimit};
-        let limit = Rlimit {
-            current: Some(bytes_max),
-            maximum: Some(bytes_max),
-        };
-        // One that has ended writes nothing.
-        let _ = prlimit(Some(Pid::from_child(process)), Resource::Fsize, limit);
+        let limits = [(Resource::Data, Some(memory)), (Resource::Fsize, file)];
+        for (resource, bytes) in limits.into_iter().filter(|(_, bytes)| bytes.is_some()) {
+            let limit = Rlimit {
+                current: bytes,
+                maximum: bytes,
+            };
+            // It fails for a process that has ended, and where less is allowed already.
+            let _ = prlimit(Some(Pid::from_child(process)), resource, limit);
+        }
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = (process, bytes_max);
+    let _ = (process, memory, file);
 }
 
 // The kernel lock on a store, and the one on its folder of packs.

@@ -340,6 +340,34 @@ fn a_folder_without_end_is_not_counted_to_its_end() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_process_gets_limits_and_keeps_those_of_which_nothing_is_said() {
+    let mut sleep = std::process::Command::new("sleep");
+    let mut child = sleep.arg("60").spawn().expect("starts");
+    let limits = || {
+        let path = format!("/proc/{}/limits", child.id());
+        let text = fs::read_to_string(path).expect("runs");
+        let line = |begin| {
+            let mut lines = text.lines();
+            let line = lines.find_map(|line: &str| line.strip_prefix(begin));
+            let words = line.expect("it is there").split_whitespace();
+            words.take(2).map(str::to_owned).collect::<Vec<_>>()
+        };
+        [line("Max data size"), line("Max file size")]
+    };
+    let [_, file] = limits();
+    limit_process(&child, 1 << 32, None);
+    assert_eq!(limits(), [vec!["4294967296".to_owned(); 2], file]);
+    limit_process(&child, 1 << 32, Some(4096));
+    assert_eq!(
+        limits(),
+        ["4294967296", "4096"].map(|bytes| vec![bytes.to_owned(); 2])
+    );
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+}
+
+#[test]
 fn a_file_is_opened_with_what_keeps_it_from_waiting() {
     for flag in [
         OFlags::NONBLOCK,

@@ -175,7 +175,8 @@ impl RemoteFault {
             Self::NoGit => "install git, and add its folder to PATH".into(),
             Self::Unreachable { remote, .. } => format!(
                 "check that `git ls-remote` reaches the URL of {remote}, which `agekeep remote \
-                 list` shows; nothing was changed, and the next try sends or takes all of it"
+                 list` shows, and that this disk has room; nothing was changed, and the next try \
+                 sends or takes all of it"
             ),
             Self::Empty { .. } => {
                 "run `agekeep push` in the store that has the history, and try again".into()

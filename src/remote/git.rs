@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::disk::{Folder, Lock, Name, limit_files_of};
+use crate::disk::{Folder, Lock, Name, limit_process};
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::ObjectId;
 use crate::journal;
@@ -21,6 +21,10 @@ use crate::store::ProgressFn;
 
 /// How long a host may say nothing before the transfer is given up.
 const SILENCE_MAX: Duration = Duration::from_secs(300);
+/// How long a git may run: a host can go on for ever without being silent.
+const RUN_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+/// Most memory of each git, in bytes: some ten times what it takes to index a million events.
+const MEMORY_MAX: u64 = 4 << 30;
 /// How often a running git is looked at, in case something else holds its output open.
 const LOOK: Duration = Duration::from_millis(100);
 /// Most bytes that are read of what git prints for programs.
@@ -377,32 +381,24 @@ impl TransferRepository {
         progress: &mut ProgressFn<'_>,
     ) -> Result<Ended> {
         let free = self.folder.bytes_free();
-        let bytes_max = free.map_or(u64::MAX, |free| free / 4 * 3);
-        self.run_within(host, args, bytes_max, progress)?
-            .ok_or_else(|| {
-                let why = format!(
-                    "it sent more than {bytes_max} bytes, three quarters of what was free on the disk"
-                );
-                unusable(host, &why)
-            })
+        self.run_within(host, args, free.map(|free| free / 4 * 3), progress)
     }
 
     fn run(&self, host: Host<'_>, args: &[&str], progress: &mut ProgressFn<'_>) -> Result<Ended> {
-        let ended = self.run_within(host, args, u64::MAX, progress)?;
-        Ok(ended.expect("nothing ends it"))
+        self.run_within(host, args, None, progress)
     }
 
-    /// Runs git until this folder has more bytes; then it returns `None`.
+    /// Runs git until it ends. It is stopped if this folder gets more bytes than are given here.
     fn run_within(
         &self,
         host: Host<'_>,
         args: &[&str],
-        bytes_max: u64,
+        bytes_max: Option<u64>,
         progress: &mut ProgressFn<'_>,
-    ) -> Result<Option<Ended>> {
+    ) -> Result<Ended> {
         let is_too_much = || {
             let bytes = || self.folder.bytes_below().unwrap_or_default();
-            bytes_max < u64::MAX && bytes() > bytes_max
+            bytes_max.is_some_and(|bytes_max| bytes() > bytes_max)
         };
         let mut git = Command::new("git");
         for variable in VARIABLES {
@@ -425,16 +421,15 @@ impl TransferRepository {
             io::ErrorKind::NotFound => Error::Remote(RemoteFault::NoGit),
             _ => Error::io("run", Path::new("git"))(source),
         })?;
-        if bytes_max < u64::MAX {
-            // A program that git began can outlive it.
-            limit_files_of(&child, bytes_max);
-        }
+        // A program that git began can outlive it.
+        limit_process(&child, MEMORY_MAX, bytes_max);
         let output = child.stdout.take().expect("it is piped");
         let output = collect_in_background(output);
         let words = child.stderr.take().expect("it is piped");
         let heard = listen(
             &mut child,
             &read_in_background(words),
+            RUN_TIME_MAX,
             &is_too_much,
             progress,
         );
@@ -446,21 +441,29 @@ impl TransferRepository {
             drop(child.kill());
         }
         let status = child.wait().map_err(Error::io("run", Path::new("git")))?;
-        let said = match heard {
-            Heard::All(_) if !status.success() && is_too_much() => return Ok(None),
-            Heard::All(said) => said,
-            Heard::Enough => return Ok(None),
-            Heard::Silence => {
-                let why = format!("it said nothing for {} seconds", SILENCE_MAX.as_secs());
-                return Err(unusable(host, &why));
+        let given_up = match heard {
+            Heard::All(_) if !status.success() && is_too_much() => Heard::Enough,
+            Heard::All(said) => {
+                let bytes = output.recv_timeout(OUTPUT_WAIT).unwrap_or_default();
+                return Ok(Ended {
+                    succeeded: status.success(),
+                    output: String::from_utf8_lossy(&bytes).into_owned(),
+                    said,
+                });
             }
+            heard => heard,
         };
-        let bytes = output.recv_timeout(OUTPUT_WAIT).unwrap_or_default();
-        Ok(Some(Ended {
-            succeeded: status.success(),
-            output: String::from_utf8_lossy(&bytes).into_owned(),
-            said,
-        }))
+        let why = match given_up {
+            Heard::Enough => {
+                let bytes_max = bytes_max.unwrap_or_default();
+                format!(
+                    "it sent more than {bytes_max} bytes, three quarters of what was free on the disk"
+                )
+            }
+            Heard::Endless => format!("it went on for {} seconds", RUN_TIME_MAX.as_secs()),
+            _ => format!("it said nothing for {} seconds", SILENCE_MAX.as_secs()),
+        };
+        Err(unusable(host, &why))
     }
 }
 
@@ -477,11 +480,14 @@ impl Ended {
 }
 
 /// How a git that was listened to ended.
+#[derive(Debug, PartialEq, Eq)]
 enum Heard {
     /// By itself, with these words for people.
     All(Vec<String>),
     /// It said nothing for too long.
     Silence,
+    /// It went on for too long.
+    Endless,
     /// It wrote too much.
     Enough,
 }
@@ -490,12 +496,17 @@ enum Heard {
 fn listen(
     child: &mut Child,
     words: &Receiver<Vec<u8>>,
+    time_max: Duration,
     is_too_much: &dyn Fn() -> bool,
     progress: &mut ProgressFn<'_>,
 ) -> Heard {
     let (mut said, mut rest) = (Vec::new(), Vec::new());
-    let (mut heard, mut looked) = (Instant::now(), Instant::now());
+    let begun = Instant::now();
+    let (mut heard, mut looked) = (begun, begun);
     loop {
+        if begun.elapsed() > time_max {
+            return Heard::Endless;
+        }
         if looked.elapsed() > LOOK {
             if is_too_much() {
                 return Heard::Enough;
@@ -678,6 +689,25 @@ mod tests {
             said,
             ["remote: [31mno[0m", "fatal: 50% (of them/all) are gone"]
         );
+    }
+
+    #[test]
+    fn a_host_that_is_never_silent_is_given_up() {
+        let endless = "while :; do echo remote: yes >&2; sleep 0.01; done";
+        let mut git = Command::new("sh");
+        git.args(["-c", endless]).stderr(Stdio::piped());
+        let mut child = git.spawn().expect("a shell");
+        let words = read_in_background(child.stderr.take().expect("it is piped"));
+        let heard = listen(
+            &mut child,
+            &words,
+            Duration::from_millis(100),
+            &|| false,
+            &mut |_, _| {},
+        );
+        assert_eq!(heard, Heard::Endless);
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
     }
 
     #[test]

@@ -525,6 +525,8 @@ impl Repository {
     pub(crate) fn take_packs(&self, from: &Self) -> Result<IncomingPacks> {
         let fault = || self.writing_fault();
         let folder = self.made_pack_folder().map_err(fault())?;
+        // A copy without keys is never opened, which would remove them.
+        folder.remove_temporary_files();
         let theirs = from.made_pack_folder().map_err(from.writing_fault())?;
         let mut taken = IncomingPacks {
             folder: folder.clone(),

@@ -12,7 +12,7 @@ use std::{io, iter, thread};
 use crate::Text;
 use crate::background::cores;
 use crate::error::{Error, Result};
-use crate::event::{Context, Event};
+use crate::event::{Context, Event, PublicFile};
 use crate::id::ObjectId;
 use crate::journal::{JournalRecord, KeyEntry};
 use crate::memory_tool::command::Command;
@@ -44,6 +44,8 @@ pub(super) struct PendingCommit {
     /// The name of the commit's signer.
     pub(super) signer: String,
     pub(super) step: Step,
+    /// The public file that it changes, and its new blob.
+    pub(super) decides: Option<(PublicFile, ObjectId)>,
     /// The step for the catalog file, once the catalog has applied it.
     pub(super) of_catalog: Option<CatalogUpdate>,
     pub(super) seen: SeenMoment,
@@ -241,6 +243,9 @@ pub(super) fn enqueue(store: &mut Store, mut made: PendingCommit) -> Result<()> 
         .stage(std::mem::take(&mut made.objects));
     store.ledger.chain = made.seen.digest;
     let followed = store.state.catalog.apply(&made.step);
+    if let (Some(decided), Some((file, blob))) = (&mut store.state.catalog.decided, made.decides) {
+        decided.put(file, blob);
+    }
     made.of_catalog = CatalogUpdate::by_last(&store.state.catalog);
     let commit = made.seen.moment.commit;
     store.ledger.batch.waiting.push(made);

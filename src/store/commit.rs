@@ -8,8 +8,8 @@ use crate::crypto::seal::{PreparedEncryptor, SealKey};
 use crate::crypto::sign::SigningKey;
 use crate::error::{Error, Result};
 use crate::event::{
-    CallerClaims, Change, Context, Event, MemoryChange, Moment, Outcome, PathRef, REDACTIONS_MAX,
-    Redaction,
+    CallerClaims, Change, Context, Event, MemoryChange, Moment, Outcome, PathRef, PublicFile,
+    REDACTIONS_MAX, Redaction,
 };
 use crate::id::{MemoryId, ObjectId};
 use crate::journal::KeyEntry;
@@ -70,6 +70,8 @@ pub(super) struct SealedPlan {
     pub(super) objects: Vec<Object>,
     pub(super) blobs: Vec<(MemoryId, Option<ObjectId>)>,
     pub(super) touches: Vec<MemoryChange>,
+    /// The public file that the owner changes, and its new blob.
+    pub(super) decides: Option<(PublicFile, ObjectId)>,
 }
 
 impl SealedPlan {
@@ -297,6 +299,7 @@ pub(super) fn record(
         store,
         PendingCommit {
             step: Step::of(&event, id, commit_bytes),
+            decides: sealed_plan.decides,
             of_catalog: None,
             event: event.clone(),
             signer,

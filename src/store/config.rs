@@ -20,7 +20,6 @@ use crate::store::answer::Meta;
 use crate::store::commit::{SealedPlan, event, record};
 use crate::store::keyring_location::{check_one_keyring, check_place, follow_keyring};
 use crate::store::log::parse_path;
-use crate::store::recovery::replay::renew_catalog_file;
 use crate::store::signers::{check_role, may_sign_now};
 use crate::store::timeline::with_lock;
 use crate::store::{Ledger, State, Store, redactor};
@@ -40,13 +39,11 @@ pub(super) struct StoreConfig {
 }
 
 /// The configuration change that an event records.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct ConfigChange<'a> {
     pub(super) command: &'a str,
     /// The name of the member or signer that the command adds, removes or changes.
     pub(super) member: Option<&'a str>,
-    /// The public file that changes, if one does, and its new blob.
-    pub(super) file: Option<(PublicFile, ObjectId)>,
 }
 
 /// The result of a change of the policy.
@@ -169,42 +166,32 @@ pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, 
 /// Requires the store's lock.
 pub(super) fn change_public_file(
     store: &mut Store,
-    mut decision: ConfigChange<'_>,
+    decision: ConfigChange<'_>,
     file: PublicFile,
     text: &str,
     next: Option<KeyEntry>,
     context: &Context,
 ) -> Result<Meta> {
     let object = Object::public(text);
-    decision.file = Some((file, object.id));
     let root = store.ledger.trees.put_public(file.name(), object.id);
     let sealed_plan = SealedPlan {
+        decides: Some((file, object.id)),
         objects: vec![object, root],
         next,
         ..SealedPlan::default()
     };
-    record_config_change(store, &decision, sealed_plan, context)
+    record_config_change(store, decision, sealed_plan, context)
 }
 
 /// Records a configuration change.
 pub(super) fn record_config_change(
     store: &mut Store,
-    decision: &ConfigChange<'_>,
+    decision: ConfigChange<'_>,
     sealed_plan: SealedPlan,
     context: &Context,
 ) -> Result<Meta> {
     let recorded = try_record_config_change(store, decision, sealed_plan, context);
     let (event, commit, redactions) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
-    if let (Some(decided), Some((file, blob))) = (&mut store.state.catalog.decided, decision.file) {
-        decided.put(file, blob);
-    }
-    // The step of the event does not contain the change.
-    let cache_key = store.ledger.keyring.cache_key();
-    store
-        .ledger
-        .catalog_file
-        .append_decision(&store.state.catalog, cache_key);
-    renew_catalog_file(store);
     // The decision is on record. If it cannot be read back now, the next command reads it.
     drop(reload_config(store));
     drop(follow_keyring(store, None));
@@ -213,7 +200,7 @@ pub(super) fn record_config_change(
 
 fn try_record_config_change(
     store: &mut Store,
-    decision: &ConfigChange<'_>,
+    decision: ConfigChange<'_>,
     sealed_plan: SealedPlan,
     context: &Context,
 ) -> Result<(Event, ObjectId, Vec<Redaction>)> {

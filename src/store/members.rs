@@ -75,7 +75,6 @@ impl Store {
         let decision = ConfigChange {
             command: ADD_MEMBER_COMMAND,
             member: Some(name),
-            file: None,
         };
         let (file, entry, head) = (
             PublicFile::Recipients,
@@ -112,7 +111,6 @@ impl Store {
             ConfigChange {
                 command: REMOVE_MEMBER_COMMAND,
                 member: Some(name),
-                file: None,
             },
             &|store| {
                 let leaver = check_leaver(store, name)?;

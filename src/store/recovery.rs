@@ -384,8 +384,7 @@ pub(super) fn catch_up(store: &mut Store) -> Result<()> {
         .ledger
         .catalog_file
         .load(&mut store.state.catalog, store.ledger.keyring.cache_key());
-    // The catalog file gets a configuration change after the step of its event. If a crash came
-    // between the two, only history has the change.
+    // Whoever holds the cache key can have written other public files there.
     if let Some(head) = store.state.catalog.head
         && config_blobs_at(&store.ledger.repository, head).ok() != store.state.catalog.decided
     {

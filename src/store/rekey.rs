@@ -253,7 +253,7 @@ pub(super) fn with_new_keyring(
 
 fn record_rotation(
     store: &mut Store,
-    mut decision: ConfigChange<'_>,
+    decision: ConfigChange<'_>,
     members: &[Member],
     mut sealed_plan: SealedPlan,
     context: &Context,
@@ -267,9 +267,9 @@ fn record_rotation(
             .trees
             .put_public(PublicFile::Recipients.name(), blob);
         sealed_plan.objects.extend([file, root]);
-        decision.file = Some((PublicFile::Recipients, blob));
+        sealed_plan.decides = Some((PublicFile::Recipients, blob));
     }
-    record_config_change(store, &decision, sealed_plan, context)
+    record_config_change(store, decision, sealed_plan, context)
 }
 
 impl SealedPlan {
@@ -339,7 +339,7 @@ pub(super) fn rekey_some(
         command: REKEY_COMMAND,
         ..ConfigChange::default()
     };
-    let meta = record_config_change(store, &decision, sealed_plan, context)?;
+    let meta = record_config_change(store, decision, sealed_plan, context)?;
     drop(lock);
     Ok(Rekeyed { meta, left })
 }
@@ -415,7 +415,6 @@ fn record_upgrade(store: &mut Store, next: &crate::keyring::StagedKeyring) -> Re
     let decision = ConfigChange {
         command: UPGRADE_COMMAND,
         member: None,
-        file: Some((PublicFile::Policy, file.id)),
     };
     let context = Context {
         reason: Some(REASON.into()),
@@ -428,10 +427,11 @@ fn record_upgrade(store: &mut Store, next: &crate::keyring::StagedKeyring) -> Re
             .put_public(PublicFile::Policy.name(), file.id);
         let sealed_plan = SealedPlan {
             next: Some(next.entry()),
+            decides: Some((PublicFile::Policy, file.id)),
             objects: vec![file, root],
             ..SealedPlan::default()
         };
-        record_config_change(store, &decision, sealed_plan, &context)
+        record_config_change(store, decision, sealed_plan, &context)
     });
     done.map(drop)
 }

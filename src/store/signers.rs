@@ -168,7 +168,6 @@ fn change_signers_file(
     let decision = ConfigChange {
         command,
         member: Some(name),
-        file: None,
     };
     change_public_file(store, decision, PublicFile::Signers, text, None, context)
 }

@@ -233,6 +233,38 @@ fn killed_at_every_system_call_a_command_is_whole_or_absent() {
     }
 }
 
+/// A change of a public file is one with its event, in the caches too: whoever verifies next finds nothing.
+#[test]
+fn killed_at_any_write_a_change_of_the_policy_leaves_a_store_that_verifies() {
+    if !has_strace() {
+        return;
+    }
+    let home = Home::with_store();
+    assert!(
+        home.run(&["create", "a.md", "--text", "x"])
+            .status
+            .success()
+    );
+    let start = keep(&home, "start");
+    let mut kills = 0;
+    for call in ["pwrite64", "renameat", "renameat2", "fdatasync"] {
+        for number in 1.. {
+            let args = ["policy", "set", "limits.history_bytes", "0"];
+            let run = run_injected(&home, &args, "signal=KILL", call, number);
+            let verified = home.run(&["verify", "--full", "--json"]);
+            let said = stdout(&verified);
+            assert_eq!(verified.status.code(), Some(0), "{call} {number}: {said}");
+            put_back(&start, &home);
+            if run.status.success() {
+                break;
+            }
+            kills += 1;
+        }
+    }
+    assert!(kills > 8, "only {kills} changing calls");
+    fs::remove_dir_all(start).expect("there");
+}
+
 #[test]
 fn a_command_whose_system_call_fails_happened_if_and_only_if_it_says_so() {
     if !has_strace() {

@@ -114,11 +114,16 @@ fn what_is_there_is_sent_once_and_a_copy_without_keys_takes_what_comes() {
 
     ok(&home.run(&["str-replace", "a.md", "--old", "one", "--new", "ONE"]));
     ok(&home.run(&["push"]));
+    let left = home
+        .path()
+        .join("copy/objects/pack/tmp_agekeep_0123456789abcdef");
+    fs::write(&left, "of a pull that was killed").expect("written");
     let came = json_lines(&on(&home, "copy", &["pull", "--json"]).stdout);
     assert_eq!(
         (&came[0]["received"], &came[0]["events"]),
         (&json!(1), &json!(4))
     );
+    assert!(!left.exists());
     assert_eq!(head(&home.path().join("copy")), head(&home.store()));
     assert_eq!(verified(&home, "copy"), Some(3));
     let nothing = json_lines(&on(&home, "copy", &["pull", "--json"]).stdout);

@@ -907,6 +907,26 @@ fn a_machine_that_is_removed_gets_no_more_keys() {
     assert_eq!(head(&host), head(&laptop.store()));
 }
 
+/// A removal that the remote did not get is sent when somebody asks for it again.
+#[test]
+fn a_removal_that_was_not_sent_is_sent_the_next_time() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    let away = laptop.path().join("away.git");
+    fs::rename(&host, &away).expect("moves");
+    let rm = ["replicas", "rm", "ci"];
+    assert_eq!(laptop.run(&rm).status.code(), Some(16));
+    fs::rename(&away, &host).expect("moves");
+    ok(&laptop.run(&rm));
+    assert_eq!(head(&host), head(&laptop.store()));
+    assert_eq!(refused(&ci.run(&["sync", "--json"])).1, "removed");
+    // Of a machine that was never there it says so.
+    let nobody = laptop.run(&["replicas", "rm", "cj", "--json"]);
+    assert!(!nobody.status.success(), "{}", stdout(&nobody));
+}
+
 #[test]
 fn a_machine_that_leaves_destroys_its_keys_and_says_so() {
     let (laptop, host) = home_with_host();

@@ -203,12 +203,6 @@ impl CatalogFile {
         }
     }
 
-    /// Appends the public files that the owner decided on with the last event.
-    pub(crate) fn append_decision(&mut self, catalog: &Catalog, key: &Key) {
-        let made = CatalogUpdate::since((catalog.events, catalog.head), catalog);
-        self.add(made.as_ref(), key);
-    }
-
     /// Tells whether a new root is due, or there is no usable file.
     pub(crate) fn wants_root(&self, catalog: &Catalog) -> bool {
         let is_due = self.open.as_ref().is_none_or(|open| {
@@ -423,8 +417,7 @@ pub(super) struct RootRow {
     pub(super) is_trial: bool,
 }
 
-/// The state after an event; or, without a new event, the public files that the owner decided on
-/// with the previous one.
+/// The state after an event.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StepRow<'a> {
     /// The number of events before this step and the commit of the last. The step applies to no
