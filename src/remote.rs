@@ -496,21 +496,7 @@ fn take(
         // The caches are of a later event, and what came does not go on from that.
         return Ok(None);
     }
-    // A fault of a key is one of the keys that came, if some did.
-    let came = |finding: &verify::Finding| staged.is_some() && finding.id.starts_with("key-");
-    let mut local = report.findings.iter().filter(|finding| is_local(finding));
-    if let Some(local) = local.find(|finding| !came(finding)) {
-        let hint = "run `agekeep verify`, which says more of it; nothing was taken";
-        return Err(Error::damaged_with_hint("this copy", &local.what, hint));
-    }
-    if let Some(fault) = report.findings.iter().find(|finding| came(finding)) {
-        let sender = keys
-            .sender
-            .map_or(String::new(), |name| format!(" from the machine {name}"));
-        let what = format!("the keys{sender} are wrong: {}: {}", fault.id, fault.what);
-        let remote = from.remote.name.clone();
-        return Err(Error::Remote(RemoteFault::Unverified { remote, what }));
-    }
+    refuse_local_faults(&report, staged.is_some(), &keys, &from.remote.name)?;
     let follows = || events_after(repository, Some(ours), theirs);
     let report = accept_verified(report, &from.remote.name, follows);
     let report = match (report, keys.refusal) {
@@ -532,6 +518,29 @@ fn take(
         point.keep(root, repository);
     }
     Ok(is_moved.then_some(report))
+}
+
+/// Refuses what is wrong with this copy, and with the keys that came if some did.
+fn refuse_local_faults(
+    report: &Report,
+    has_come: bool,
+    keys: &IncomingKeys,
+    remote: &str,
+) -> Result<()> {
+    let came = |finding: &&verify::Finding| has_come && finding.id.starts_with("key-");
+    let mut local = report.findings.iter().filter(|finding| is_local(finding));
+    if let Some(local) = local.find(|finding| !came(finding)) {
+        let hint = "run `agekeep verify`, which says more of it; nothing was taken";
+        return Err(Error::damaged_with_hint("this copy", &local.what, hint));
+    }
+    let Some(fault) = report.findings.iter().find(came) else {
+        return Ok(());
+    };
+    let sender = keys.sender.as_ref();
+    let sender = sender.map_or(String::new(), |name| format!(" from the machine {name}"));
+    let what = format!("the keys{sender} are wrong: {}: {}", fault.id, fault.what);
+    let remote = remote.to_owned();
+    Err(Error::Remote(RemoteFault::Unverified { remote, what }))
 }
 
 impl PullOptions {
@@ -585,12 +594,17 @@ fn keyring_folder(
     let (_, policy) = policy_at(repository, head)?;
     match store::keyring_at(root, said, &policy) {
         Err(Error::NoKeyring { .. }) if said.is_none() && store::keyring_place(root)?.is_none() => {
-            let made = root.make_folder(&Name::KEYRING, 0o700);
-            let folder = made.and_then(|()| root.sub(&Name::KEYRING));
-            folder.map_err(root.fault("make", &Name::KEYRING))
+            made_keyring_folder(root)
         }
         found => found,
     }
+}
+
+/// Makes the folder of a keyring in a store.
+fn made_keyring_folder(root: &Folder) -> Result<Folder> {
+    let made = root.make_folder(&Name::KEYRING, 0o700);
+    let folder = made.and_then(|()| root.sub(&Name::KEYRING));
+    folder.map_err(root.fault("make", &Name::KEYRING))
 }
 
 /// Refuses a machine that could not be let in under its name, or whose keyring has no place.
@@ -660,39 +674,17 @@ pub fn clone(
         local::check_name(&asks.name)?;
     }
     let copy = NewFolder::begin(to, |above| {
-        let is_repository = |path: &Path| {
-            let at = Folder::at(path);
-            at.is_ok_and(|at| at.has(&Name::HEAD) && at.has(&Name::OBJECTS) && at.has(&Name::REFS))
-        };
         let mut folders = above.path().ancestors();
         folders.any(is_repository).then_some("in a repository")
     })?;
     let root = copy.folder();
     let repository = Repository::create(root, journal::find)?;
-    let host = Host {
-        name: &url,
-        url: &url,
-        attended: transfer.attended,
-        branches: false,
-    };
-    let git = TransferRepository::make(root, None)?;
-    git.head_of(host)?.ok_or_else(|| empty(&url))?;
-    let sent = git.fetch(host, transfer.progress)?;
-    let head = sent.ok_or_else(|| {
-        let what = "its history is not whole".into();
-        let remote = url.clone();
-        Error::Remote(RemoteFault::Unverified { remote, what })
-    })?;
-    repository.take_packs(&git.repository)?.accept();
-    drop(git);
-    repository.set_head(head)?;
+    let head = fetch_all(root, &repository, &url, transfer)?;
     let keys_of = match &options.keys {
         Some(keys) => {
             let (store, _) = policy_at(&repository, head)?;
-            let made = root.make_folder(&Name::KEYRING, 0o700);
-            let keyring = made.and_then(|()| root.sub(&Name::KEYRING));
-            let keyring = keyring.map_err(root.fault("make", &Name::KEYRING))?;
             let plain = backup::open(&keys.bytes, &keys.identity)?;
+            let keyring = made_keyring_folder(root)?;
             Some(backup::restore(&plain, store, None, &keyring)?.event)
         }
         None => None,
@@ -736,4 +728,35 @@ pub fn clone(
         },
         keys_of,
     })
+}
+
+/// Tells whether a folder is a git repository, or the `.git` of one.
+fn is_repository(path: &Path) -> bool {
+    let at = Folder::at(path);
+    at.is_ok_and(|at| at.has(&Name::HEAD) && at.has(&Name::OBJECTS) && at.has(&Name::REFS))
+}
+
+/// Fetches the whole history of a host into a new repository, and returns where it ends.
+fn fetch_all(
+    root: &Folder,
+    repository: &Repository,
+    url: &str,
+    transfer: &mut Transfer<'_>,
+) -> Result<ObjectId> {
+    let host = Host {
+        name: url,
+        url,
+        attended: transfer.attended,
+        branches: false,
+    };
+    let git = TransferRepository::make(root, None)?;
+    git.head_of(host)?.ok_or_else(|| empty(url))?;
+    let sent = git.fetch(host, transfer.progress)?;
+    let head = sent.ok_or_else(|| {
+        let (remote, what) = (url.to_owned(), "its history is not whole".to_owned());
+        Error::Remote(RemoteFault::Unverified { remote, what })
+    })?;
+    repository.take_packs(&git.repository)?.accept();
+    repository.set_head(head)?;
+    Ok(head)
 }

@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::crypto::recipients::{Member, Role};
 use crate::crypto::sign::SigningKey;
+use crate::disk::Folder;
 use crate::error::{Error, MembershipFault, RemoteFault, Result, SigningFault};
 use crate::event::Context;
 use crate::id::ObjectId;
@@ -169,27 +170,7 @@ pub fn admit(
         let (remote, name) = (remote.name.clone(), name.to_owned());
         Error::Remote(RemoteFault::NoRequest { remote, name })
     })?;
-    let (is_member, is_signer) = {
-        let (signers, members) = people(store);
-        let own = |member: &Member| {
-            member.name == name && member.recipient == card.reads && member.role == role
-        };
-        let other = |member: &&Member| {
-            !own(member) && (member.name == name || member.recipient == card.reads)
-        };
-        if let Some(other) = members.iter().find(other) {
-            let (name, role) = (other.name.clone(), other.role.as_str());
-            return Err(Error::Membership(MembershipFault::Already { name, role }));
-        }
-        let signer = signers.of(&card.key).filter(|signer| signer.name() == name);
-        let is_auditor = signer.is_some_and(|signer| signer.role() == SignerRole::Auditor);
-        if is_auditor && role == Role::Reader {
-            let what = format!("{name} has the role auditor already");
-            return Err(Error::Signing(SigningFault::Exists { what }));
-        }
-        let is_signer = signer.is_some();
-        (members.iter().any(own), is_signer)
-    };
+    let (is_member, is_signer) = let_in_before(store, &card, (name, role))?;
     let mut events = Vec::new();
     if !is_signer {
         let signs = match role {
@@ -207,6 +188,28 @@ pub fn admit(
         role,
         events,
     })
+}
+
+/// Tells whether a machine's identity is a member already, and its key a signer. Refuses a name or an identity
+/// that is somebody else's.
+fn let_in_before(store: &Store, card: &Card, (name, role): (&str, Role)) -> Result<(bool, bool)> {
+    let (signers, members) = people(store);
+    let own = |member: &Member| {
+        member.name == name && member.recipient == card.reads && member.role == role
+    };
+    let other =
+        |member: &&Member| !own(member) && (member.name == name || member.recipient == card.reads);
+    if let Some(other) = members.iter().find(other) {
+        let (name, role) = (other.name.clone(), other.role.as_str());
+        return Err(Error::Membership(MembershipFault::Already { name, role }));
+    }
+    let signer = signers.of(&card.key).filter(|signer| signer.name() == name);
+    let is_auditor = signer.is_some_and(|signer| signer.role() == SignerRole::Auditor);
+    if is_auditor && role == Role::Reader {
+        let what = format!("{name} has the role auditor already");
+        return Err(Error::Signing(SigningFault::Exists { what }));
+    }
+    Ok((members.iter().any(own), signer.is_some()))
 }
 
 /// Destroys the keys of this copy, and says so on its card. The copy stays, and nobody can read it.
@@ -238,20 +241,20 @@ pub fn leave(
         Error::Remote(RemoteFault::OnlyHere { remote })
     };
     let mut is_removed = false;
-    if let Some(theirs) = theirs.filter(|_| machine.has_keys()) {
-        if repository.has(theirs)? {
+    match theirs.filter(|_| machine.has_keys()) {
+        Some(theirs) if repository.has(theirs)? => {
             look.check_witnesses(&repository, (head, theirs))?;
-        } else {
-            // What came since may say that this machine was removed: then nobody needs its keys.
+        }
+        // What came since may say that this machine was removed: then nobody needs its keys.
+        Some(theirs) => {
             match machine.pull(&git, &mut look, (head, theirs), transfer, &mut |_| ()) {
                 Err(Error::Remote(RemoteFault::Removed { .. })) => is_removed = true,
-                Err(Error::Remote(fault)) if !is_of_turns(&fault) => {
-                    return Err(Error::Remote(fault));
-                }
-                Err(Error::Remote(_)) | Ok(_) => return Err(only_here()),
+                Err(Error::Remote(fault)) if is_of_turns(&fault) => return Err(only_here()),
+                Ok(_) => return Err(only_here()),
                 Err(error) => return Err(error),
             }
         }
+        None => {}
     }
     let Some(key) = machine.signing_key().map(SigningKey::verifying_key) else {
         return Err(Error::NoSigningKey);
@@ -277,10 +280,23 @@ pub fn leave(
         return Err(only_here());
     }
     local::ask_no_more(&root)?;
-    let (Some(card), Some(key)) = (card, machine.signing_key()) else {
+    match (card, machine.signing_key()) {
+        (Some(card), Some(key)) => say_left(&root, &look, &git, card, key, transfer),
         // It has said nothing of itself.
-        return Ok(());
-    };
+        _ => Ok(()),
+    }
+}
+
+/// Publishes the last card of a machine: it has no keys, and asks for none.
+fn say_left(
+    root: &Folder,
+    look: &Look<'_>,
+    git: &TransferRepository,
+    card: Card,
+    key: &SigningKey,
+    transfer: &mut Transfer<'_>,
+) -> Result<()> {
+    let digits = card::digits_of(&card.key);
     let last = Card {
         keys: None,
         wants_all: false,
@@ -301,7 +317,7 @@ pub fn leave(
         let update = RefUpdate { name, to, how };
         if git.push_refs(host, &[update], transfer.progress)? {
             let cards = Cards::from([(digits, made)]);
-            return local::remember_cards(&root, &remote.name, &cards);
+            return local::remember_cards(root, &look.remote.name, &cards);
         }
     }
     Err(Error::Remote(RemoteFault::Overtaken))

@@ -140,16 +140,7 @@ pub fn sync(
         if let Some(fault) = missed {
             return Err(machine.explain(fault, &remote, &sent)?);
         }
-        let is_waiting = machine.store.is_none() && machine.asks.is_some();
-        if let Some(card) = sent.card.filter(|_| is_waiting) {
-            let (signers, members) = people_at(&repository, sent.synced.head)?;
-            if role_now(&card, &signers, &members).is_some() {
-                let remote = remote.name.clone();
-                return Err(Error::Remote(RemoteFault::NoMail { remote }));
-            }
-            let (name, code) = (card.name.clone(), card.code());
-            return Err(Error::Remote(RemoteFault::Waiting { name, code }));
-        }
+        machine.check_not_waiting(&remote, &sent)?;
         return Ok(Synced {
             received,
             has_new_keys,
@@ -341,59 +332,71 @@ impl<'a> Machine<'a> {
         // The commits among which the other's has to be: all of them for a machine without keys.
         let known = held.map(|_| ours);
         let new = store::commits_between(self.repository, known, theirs)?.unwrap_or_default();
-        let digits = self.digits();
-        let place = |card: &Card| new.iter().rposition(|commit| *commit == card.head);
-        let mut others: Vec<(usize, PublishedCard)> = Vec::new();
-        for (other, published) in &look.cards {
-            let is_reader = role_now(&published.card, &signers, &members) == Some(Role::Reader);
-            if is_reader
-                && Some(other) != digits.as_ref()
-                && let Some(place) = place(&published.card)
-            {
-                others.push((place, published.clone()));
-            }
-        }
-        others.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
         let id = self.store_id(ours)?;
         let audience = match role {
             Role::Reader => Audience::Readers,
             Role::Auditor => Audience::Auditors,
         };
-        let changes_keys = |commits: &[ObjectId]| {
-            for commit in commits {
-                let (commit, _) = self.repository.commit(*commit)?;
-                if store::changes_keys(&commit.message) {
-                    return Ok(true);
-                }
-            }
-            Ok::<_, Error>(false)
-        };
-        for (place, other) in others {
+        for (place, other) in self.readers_in(&new, look, (&signers, &members)) {
             if let (Some(held), Some(keys)) = (held, other.card.keys)
                 && keys.fits(held, role)
-                && !changes_keys(&new[place + 1..])?
+                && !self.changes_keys(&new[place + 1..])?
             {
                 return Ok(IncomingKeys::default());
             }
             if !is_for_us(&other.card) {
                 continue;
             }
-            let sealed = look.mail_of(&other, role);
+            let sealed = look.mail_of(other, role);
             let plain = sealed.and_then(|sealed| backup::open_mail(&sealed, &mailbox));
             let plain = plain.filter(|plain| backup::is_for(plain, id, audience));
             if plain.is_some() {
                 return Ok(IncomingKeys {
                     plain,
-                    sender: Some(other.card.name),
+                    sender: Some(other.card.name.clone()),
                     refusal: None,
                 });
             }
         }
         // With keys from before an erasure this machine would erase once more, by itself.
-        if held.is_some() && changes_keys(&new)? {
+        if held.is_some() && self.changes_keys(&new)? {
             return Ok(refusal(RemoteFault::NoKeys { remote }));
         }
         Ok(IncomingKeys::default())
+    }
+
+    /// Returns the cards of other readers' machines whose history ends among these commits, and where: the
+    /// furthest first.
+    fn readers_in<'l>(
+        &self,
+        commits: &[ObjectId],
+        look: &'l Look<'_>,
+        (signers, members): (&Signers, &[Member]),
+    ) -> Vec<(usize, &'l PublishedCard)> {
+        let own = self.digits();
+        let others = look.cards.iter().filter(|(digits, published)| {
+            let role = role_now(&published.card, signers, members);
+            role == Some(Role::Reader) && Some(*digits) != own.as_ref()
+        });
+        let placed = others.filter_map(|(_, published)| {
+            let end = published.card.head;
+            let place = commits.iter().rposition(|commit| *commit == end);
+            Some((place?, published))
+        });
+        let mut placed: Vec<_> = placed.collect();
+        placed.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+        placed
+    }
+
+    /// Tells whether one of these commits changes keys.
+    fn changes_keys(&self, commits: &[ObjectId]) -> Result<bool> {
+        for commit in commits {
+            let (commit, _) = self.repository.commit(*commit)?;
+            if store::changes_keys(&commit.message) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Publishes this machine's card, with mail for others, and sends the events that the remote
@@ -616,6 +619,24 @@ impl<'a> Machine<'a> {
             auditors: None,
             sent: Vec::new(),
         }))
+    }
+
+    /// Refuses a machine that asks for keys and has none yet, with what a reader's machine has to do.
+    fn check_not_waiting(&self, remote: &Remote, sent: &Sent) -> Result<()> {
+        let is_waiting = self.store.is_none() && self.asks.is_some();
+        let Some(card) = sent.card.as_ref().filter(|_| is_waiting) else {
+            return Ok(());
+        };
+        let (signers, members) = people_at(self.repository, sent.synced.head)?;
+        Err(Error::Remote(
+            if role_now(card, &signers, &members).is_some() {
+                let remote = remote.name.clone();
+                RemoteFault::NoMail { remote }
+            } else {
+                let (name, code) = (card.name.clone(), card.code());
+                RemoteFault::Waiting { name, code }
+            },
+        ))
     }
 
     /// Says what another machine has to do first.
