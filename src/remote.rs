@@ -496,7 +496,7 @@ fn take(
         // The caches are of a later event, and what came does not go on from that.
         return Ok(None);
     }
-    refuse_local_faults(&report, staged.is_some(), &keys, &from.remote.name)?;
+    refuse_local_faults(&report, staged.is_some(), keys.sender)?;
     let follows = || events_after(repository, Some(ours), theirs);
     let report = accept_verified(report, &from.remote.name, follows);
     let report = match (report, keys.refusal) {
@@ -521,12 +521,7 @@ fn take(
 }
 
 /// Refuses what is wrong with this copy, and with the keys that came if some did.
-fn refuse_local_faults(
-    report: &Report,
-    has_come: bool,
-    keys: &IncomingKeys,
-    remote: &str,
-) -> Result<()> {
+fn refuse_local_faults(report: &Report, has_come: bool, sender: Option<String>) -> Result<()> {
     let came = |finding: &&verify::Finding| has_come && finding.id.starts_with("key-");
     let mut local = report.findings.iter().filter(|finding| is_local(finding));
     if let Some(local) = local.find(|finding| !came(finding)) {
@@ -536,11 +531,10 @@ fn refuse_local_faults(
     let Some(fault) = report.findings.iter().find(came) else {
         return Ok(());
     };
-    let sender = keys.sender.as_ref();
-    let sender = sender.map_or(String::new(), |name| format!(" from the machine {name}"));
-    let what = format!("the keys{sender} are wrong: {}: {}", fault.id, fault.what);
-    let remote = remote.to_owned();
-    Err(Error::Remote(RemoteFault::Unverified { remote, what }))
+    Err(Error::Remote(RemoteFault::WrongKeys {
+        machine: sender,
+        what: format!("{}: {}", fault.id, fault.what),
+    }))
 }
 
 impl PullOptions {

@@ -540,6 +540,14 @@ pub(crate) fn every_error() -> Vec<Error> {
                 remote: text(),
                 what: text(),
             },
+            RemoteFault::WrongKeys {
+                machine: Some(text()),
+                what: text(),
+            },
+            RemoteFault::WrongKeys {
+                machine: None,
+                what: text(),
+            },
             RemoteFault::NoKeys { remote: text() },
             RemoteFault::NoMail { remote: text() },
             RemoteFault::Waiting {

@@ -51,6 +51,13 @@ pub enum RemoteFault {
         /// The first finding.
         what: String,
     },
+    /// Keys that came along are wrong: those of a machine, or of a backup.
+    WrongKeys {
+        /// The machine that sent them.
+        machine: Option<String>,
+        /// The first finding.
+        what: String,
+    },
     /// The keys of this copy, or those that come along, do not fit the remote's history.
     NoKeys {
         /// The remote.
@@ -132,6 +139,7 @@ impl RemoteFault {
             Self::Ahead { .. } => "remote_ahead",
             Self::Diverged { .. } => "diverged",
             Self::Unverified { .. } => "unverified",
+            Self::WrongKeys { .. } => "wrong_keys",
             Self::NoKeys { .. } => "keys_behind",
             Self::NoMail { .. } => "no_mail",
             Self::Waiting { .. } => "waiting_for_keys",
@@ -157,7 +165,10 @@ impl RemoteFault {
             | Self::NoMail { .. }
             | Self::Waiting { .. }
             | Self::Closed { .. } => 12,
-            Self::Unverified { .. } | Self::TurnedBack { .. } | Self::Withholds { .. } => 13,
+            Self::Unverified { .. }
+            | Self::WrongKeys { .. }
+            | Self::TurnedBack { .. }
+            | Self::Withholds { .. } => 13,
             Self::Ahead { .. } | Self::Diverged { .. } | Self::Apart { .. } => 15,
             Self::NoGit | Self::Unreachable { .. } => 16,
         }
@@ -194,6 +205,15 @@ impl RemoteFault {
                 "find out who changed {remote}; nothing was taken from it. If this copy is right, \
                  add an empty repository as another remote and push to that"
             ),
+            Self::WrongKeys {
+                machine: Some(name), ..
+            } => format!(
+                "run `agekeep verify` on {name}, or `agekeep replicas rm {name}` if nobody can mend it; \
+                 another machine that has the keys sends them with its next sync. Nothing was taken"
+            ),
+            Self::WrongKeys { machine: None, .. } => {
+                "make another backup with `agekeep keys backup FILE`; nothing was taken".into()
+            }
             Self::NoMail { .. } => {
                 "run `agekeep sync` on a machine that has them, and then here again; --wait waits for \
                  it. Nothing was taken"
@@ -265,6 +285,17 @@ impl fmt::Display for RemoteFault {
                 f,
                 "the history of {remote} does not verify as the history of this store ({what})"
             ),
+            Self::WrongKeys {
+                machine: Some(name),
+                what,
+            } => write!(
+                f,
+                "the keys that the machine {name} sent are wrong ({what})"
+            ),
+            Self::WrongKeys {
+                machine: None,
+                what,
+            } => write!(f, "the keys that came along are wrong ({what})"),
             Self::NoKeys { remote } => write!(
                 f,
                 "the history of {remote} verifies, and the keys of this copy are older or newer than it"

@@ -39,8 +39,8 @@ pub(super) struct Look<'a> {
     is_read: bool,
     /// A machine of which the host has an older card than was seen before.
     turned_back: Option<String>,
-    /// The name of a machine whose card does not count.
-    pub(super) passed_over: Option<&'a str>,
+    /// The names of machines whose cards do not count.
+    pub(super) passed_over: BTreeSet<String>,
     /// Where cards were fetched to that were not known before.
     pub(super) fetched: Option<TransferRepository>,
 }
@@ -201,7 +201,7 @@ impl<'a> Look<'a> {
             is_new: BTreeSet::new(),
             is_read: false,
             turned_back: None,
-            passed_over: None,
+            passed_over: BTreeSet::new(),
             fetched: None,
         })
     }
@@ -219,7 +219,7 @@ impl<'a> Look<'a> {
         }
         let counted = signers
             .entries()
-            .filter(|signer| Some(signer.name()) != self.passed_over);
+            .filter(|signer| !self.passed_over.contains(signer.name()));
         let mut wanted: BTreeMap<String, Option<&str>> = counted
             .map(|signer| (card::digits_of(&signer.key()), Some(signer.name())))
             .collect();

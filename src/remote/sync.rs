@@ -10,6 +10,7 @@
 //! destroys the keys that were there before, and its mailbox with them, so that nothing a host kept
 //! decrypts to an erased key.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -100,11 +101,13 @@ pub fn sync(
     refuse_live_store(&remote.url)?;
     let mut machine = Machine::begin(&root, &repository, keys, local.asks())?;
     let (mut received, mut has_new_keys) = (0, false);
+    let mut passed_over: BTreeSet<String> = passed_over.map(str::to_owned).into_iter().collect();
+    let mut wrong = None;
     for _ in 0..TRIES {
         let ours = store::placed_head(&root, &repository)?;
         let git = TransferRepository::make(&root, Some(ours))?;
         let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
-        look.passed_over = passed_over;
+        look.passed_over.clone_from(&passed_over);
         let mut missed = None;
         if let Some(theirs) = look.refs.get(BRANCH).copied() {
             match machine.pull(&git, &mut look, (ours, theirs), transfer, verified) {
@@ -119,6 +122,16 @@ pub fn sync(
                         machine.check_other_line(&look, &git, (ours, theirs))?;
                     }
                     missed = Some(fault);
+                }
+                // Another machine may have sent the same keys.
+                Err(Error::Remote(RemoteFault::WrongKeys {
+                    machine: Some(machine),
+                    what,
+                })) => {
+                    passed_over.insert(machine.clone());
+                    let machine = Some(machine);
+                    wrong = Some(RemoteFault::WrongKeys { machine, what });
+                    continue;
                 }
                 Err(error) => return Err(error),
             }
@@ -137,6 +150,11 @@ pub fn sync(
         let Some(sent) = machine.send(&mut look, &git, ours, missed.as_ref(), transfer)? else {
             continue;
         };
+        if matches!(missed, Some(RemoteFault::NoKeys { .. }))
+            && let Some(wrong) = wrong
+        {
+            return Err(Error::Remote(wrong));
+        }
         if let Some(fault) = missed {
             return Err(machine.explain(fault, &remote, &sent)?);
         }
@@ -147,7 +165,7 @@ pub fn sync(
             ..sent.synced
         });
     }
-    Err(Error::Remote(RemoteFault::Overtaken))
+    Err(Error::Remote(wrong.unwrap_or(RemoteFault::Overtaken)))
 }
 
 /// Tells whether a fault only means that another machine has to do something first, so that this one's card

@@ -746,7 +746,7 @@ fn a_key_that_a_reader_hides_under_another_memory_reaches_no_machine_and_no_eras
     assert_eq!(synced(&insider)["mailed"], 1);
     let before = head(&home.store());
     let sync = home.run(&["sync", "--json"]);
-    assert_eq!(refused(&sync), (Some(13), "unverified".into()));
+    assert_eq!(refused(&sync), (Some(13), "wrong_keys".into()));
     let said = stderr(&sync);
     assert!(
         said.contains("key-shared") && said.contains("the machine insider"),
@@ -759,6 +759,53 @@ fn a_key_that_a_reader_hides_under_another_memory_reaches_no_machine_and_no_eras
     ok(&insider.run(&erase));
     assert_eq!(verified(&insider), Some(0));
     assert_eq!(ok(&insider.run(&["view", "--raw", "b.md"])), "two\n");
+}
+
+/// One machine whose keys are wrong does not stop those that can get the same keys from another.
+#[test]
+fn wrong_keys_of_one_machine_are_passed_over_for_those_of_another() {
+    if !forge::has_means("wrong keys of one machine") {
+        return;
+    }
+    let (home, host) = home_with_host();
+    ok(&home.run(&["sync"]));
+    let [insider, ci] = ["insider", "ci"].map(|name| joined(&home, &host, name));
+    ok(&home.run(&["sync"]));
+    ok(&insider.run(&["sync"]));
+    ok(&ci.run(&["sync"]));
+    ok(&ci.run(&["create", "c.md", "--text", "three\n"]));
+    ok(&ci.run(&["sync"]));
+    ok(&insider.run(&["sync"]));
+    // Further than ci, with a key of one memory under another.
+    ok(&insider.run(&["view", "a.md"]));
+    let scratch = insider.path().join("scratch");
+    fs::create_dir(&scratch).expect("made");
+    let forger = Means::of(&insider.store(), &insider.identity(), &scratch);
+    let ids = json_lines(
+        &insider
+            .run(&["log", "--command", "create", "--json"])
+            .stdout,
+    );
+    let id = |at: usize| {
+        let memory = ids[at]["memories"][0]["memory"].as_str();
+        memory.expect("an id").to_owned()
+    };
+    let ring = insider.store().join("keyring/ring");
+    let mut bytes = fs::read(&ring).expect("there");
+    let slot = (bytes.len() - forge::header_bytes(&bytes)) / forge::entry_bytes("ring");
+    let hidden = forger.memory_identity(&id(0));
+    bytes.extend(forger.entry("ring", slot as u64, &id(1), hidden.as_bytes()));
+    fs::write(&ring, bytes).expect("written");
+    assert_eq!(verified(&insider), Some(13));
+    assert!(synced(&insider)["mailed"].as_u64() > Some(0));
+
+    let sync = synced(&home);
+    assert_eq!(
+        (&sync["received"], &sync["new_keys"]),
+        (&json!(2), &json!(true))
+    );
+    assert_eq!(verified(&home), Some(0));
+    assert_eq!(ok(&home.run(&["view", "--raw", "c.md"])), "three\n");
 }
 
 /// The bytes of an identity in Bech32.
