@@ -32,7 +32,7 @@ use self::git::{Host, TransferRepository};
 use self::local::{LocalFile, given_url};
 use crate::crypto::recipients::Role;
 use crate::crypto::seal::{Identity, Recipient};
-use crate::disk::{Folder, Name, NewFolder};
+use crate::disk::{self, Folder, Name, NewFolder};
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::{ObjectId, StoreId};
 use crate::journal;
@@ -40,7 +40,7 @@ use crate::keyring::backup::{self, StagedBackup};
 use crate::policy::Policy;
 use crate::repository::{IncomingPacks, Repository};
 use crate::store::signed_checkpoint::SignedCheckpoint;
-use crate::store::{self, ProgressFn, VerifyingKey};
+use crate::store::{self, ProgressFn, RollbackCheck, VerifyingKey};
 use crate::verify::{self, FindingClass, Incoming, Options, Report};
 
 #[cfg(any(fuzzing, test))]
@@ -52,8 +52,8 @@ pub use self::sync::{Synced, sync};
 
 /// The name that `clone` gives to where it came from.
 pub const ORIGIN: &str = "origin";
-/// How often a pull begins again because the store went on meanwhile.
-const TRIES: usize = 3;
+/// How often a transfer begins again because the store or the host went on meanwhile.
+const TRIES: usize = 4;
 /// Findings of a history that is in order, and of keys that are older or newer than it.
 const OF_KEYS: [&str; 6] = [
     "erased-key",
@@ -149,6 +149,8 @@ pub struct CloneOptions {
     pub checkpoints: Vec<SignedCheckpoint>,
     /// The keys to put in place.
     pub keys: Option<KeyBackup>,
+    /// The folder outside the store with what was seen of it: see [`Options::state`].
+    pub state: Option<PathBuf>,
     /// Under which name this machine asks for keys at its next [`sync`].
     pub asks: Option<Asking>,
 }
@@ -623,7 +625,8 @@ fn check_asking(asks: &Asking, repository: &Repository, head: ObjectId) -> Resul
 
 /// Tells whether a finding is about this copy, and about no commit and no key.
 fn is_local(finding: &verify::Finding) -> bool {
-    let is_of_history = finding.event.is_some() || finding.commit.is_some();
+    let is_of_pin = finding.id.starts_with("pin-");
+    let is_of_history = !is_of_pin && (finding.event.is_some() || finding.commit.is_some());
     finding.class == FindingClass::Tampered && !is_of_history && !OF_KEYS.contains(&finding.id)
 }
 
@@ -683,7 +686,7 @@ pub fn clone(
         }
         None => None,
     };
-    let asks = options.asks;
+    let (asks, state) = (options.asks, options.state);
     if let Some(asks) = &asks {
         check_asking(asks, &repository, head)?;
     }
@@ -698,6 +701,14 @@ pub fn clone(
     let events = report.events;
     let report = accept_verified(report, &url, || Ok(Some(events)))?;
     let (store, _) = policy_at(&repository, head)?;
+    let to = disk::absolute(to)?;
+    let lost = state.map(|state| RollbackCheck::lost_at((&state, &to), store, &repository, head));
+    if let Some(event) = lost.transpose()?.flatten() {
+        let why = format!(
+            "event {event} of this store was seen there, and {url} does not have it: clone to another one"
+        );
+        return Err(Error::invalid("the folder", why));
+    }
     let owner = store::founding_key(&repository, head)?;
     let seen = Seen {
         commit: head,

@@ -42,7 +42,8 @@ const MADE: [Name; 6] = [
 ];
 
 /// The configuration for stock git. Repacking by `git gc` is safe; packing the ref is not, because
-/// that deletes a file which agekeep replaces.
+/// that deletes a file which agekeep replaces. Nobody pushes to a store that is in use: its branch would go on
+/// without its journal and its keys.
 pub(crate) const CONFIG: &str = "\
 [core]
 \trepositoryformatversion = 0
@@ -58,6 +59,7 @@ pub(crate) const CONFIG: &str = "\
 [receive]
 \tdenyNonFastForwards = true
 \tdenyDeletes = true
+\thideRefs = refs/
 ";
 
 /// The git side of a store.

@@ -551,6 +551,7 @@ pub(crate) fn every_error() -> Vec<Error> {
             RemoteFault::NoKeys { remote: text() },
             RemoteFault::NoMail { remote: text() },
             RemoteFault::Waiting {
+                is_auditor: true,
                 name: text(),
                 code: text(),
             },

@@ -74,6 +74,8 @@ pub enum RemoteFault {
         name: String,
         /// The code to compare.
         code: String,
+        /// True if it asks for what an auditor may open.
+        is_auditor: bool,
     },
     /// The remote's history says that this machine was removed.
     Removed {
@@ -219,9 +221,14 @@ impl RemoteFault {
                  it. Nothing was taken"
                     .into()
             }
-            Self::Waiting { name, code } => format!(
-                "ask a reader to run `agekeep replicas add {name} --code {code}` where the store can be \
-                 read, and then run `agekeep sync` here; --wait waits for it"
+            Self::Waiting {
+                name,
+                code,
+                is_auditor,
+            } => format!(
+                "ask a reader to run `agekeep replicas add {name} --code {code}{}` where the store can be \
+                 read, and then run `agekeep sync` here; --wait waits for it",
+                if *is_auditor { " --role auditor" } else { "" }
             ),
             Self::Removed { .. } => {
                 "ask an owner of the store. This copy keeps what it has, and nothing was taken or sent; \

@@ -12,7 +12,8 @@ use crate::id::{ObjectId, StoreId};
 use crate::remote::card::{self, CARDS, Card, LINES, PublishedCard};
 use crate::remote::git::{CARDS_AS_BRANCHES, TransferRepository};
 use crate::remote::local::{Cards, LocalFile, Remote};
-use crate::remote::{Transfer, empty, events_after, host_of, opened, policy_at};
+use crate::remote::sync::look_again;
+use crate::remote::{TRIES, Transfer, empty, events_after, host_of, opened, policy_at};
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::signer_role_at;
 use crate::store::{self, SignerRole};
@@ -104,15 +105,31 @@ pub fn inspect(
 ) -> Result<Inspected> {
     let root = store::store_at(store)?;
     let remote = LocalFile::read(&root)?.find(remote)?;
-    let repository = opened(&root)?;
-    let ours = store::placed_head(&root, &repository)?;
-    let git = TransferRepository::make(&root, Some(ours))?;
-    let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+    let mut tries_left = TRIES;
+    loop {
+        tries_left -= 1;
+        match inspect_once(&root, &remote, transfer, verified) {
+            Err(error) if look_again(&error, tries_left) => {}
+            inspected => return inspected,
+        }
+    }
+}
+
+fn inspect_once(
+    root: &Folder,
+    remote: &Remote,
+    transfer: &mut Transfer<'_>,
+    verified: &mut dyn FnMut(verify::Progress),
+) -> Result<Inspected> {
+    let repository = opened(root)?;
+    let ours = store::placed_head(root, &repository)?;
+    let git = TransferRepository::make(root, Some(ours))?;
+    let mut look = Look::at(root, remote, &git, transfer.attended)?;
     let theirs = look.refs.get(BRANCH).copied();
     let theirs = theirs.ok_or_else(|| empty(&remote.name))?;
     let is_new = !repository.has(theirs)?;
     if is_new {
-        let host = host_of(&remote, transfer.attended);
+        let host = host_of(remote, transfer.attended);
         git.fetch_refs(host, &[(BRANCH.into(), OTHER_LINE.into())])?;
     }
     look.read_cards(
@@ -143,7 +160,7 @@ pub fn inspect(
             before: None,
         };
         let (mut report, _) =
-            verify::verify_incoming(&root, &Options::default(), incoming, verified)?;
+            verify::verify_incoming(root, &Options::default(), incoming, verified)?;
         // Not what is about this copy, and about no event.
         report
             .findings
@@ -324,13 +341,11 @@ impl<'a> Look<'a> {
         }
         for (digits, found) in &self.cards {
             let (head, line) = (found.card.head, format!("{LINES}{digits}"));
-            // Others were looked at when they were new.
-            let is_there = if self.is_new.contains(digits) {
-                contains(repository, theirs, head)? || contains(repository, ours, head)?
-            } else {
-                repository.has(head)?
-            };
-            if !is_there && self.refs.get(&line) != Some(&head) {
+            // That the commit is here says nothing: a host can send it beside a history without it.
+            let is_there = self.refs.get(&line) == Some(&head)
+                || contains(repository, theirs, head)?
+                || contains(repository, ours, head)?;
+            if !is_there {
                 return Err(Error::Remote(RemoteFault::Withholds {
                     remote: self.remote.name.clone(),
                     machine: found.card.name.clone(),

@@ -13,11 +13,11 @@ use crate::id::ObjectId;
 use crate::remote::card::{self, CARDS, Card, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, Cards, LocalFile};
-use crate::remote::look::{Look, people_at, role_now};
+use crate::remote::look::{Look, contains, people_at, role_now};
 use crate::remote::sync::{Machine, is_of_turns};
 use crate::remote::{TRIES, Transfer, host_of, opened};
 use crate::repository::{BRANCH, Repository};
-use crate::store::replica::{destroy_keys, id_of, people, signing_key};
+use crate::store::replica::{destroy_keys, head_of, id_of, people, signing_key};
 use crate::store::{self, Clock, Keys, SignerRole, Store, Validity};
 
 /// Most cards of machines that nobody let in which are looked at.
@@ -108,10 +108,11 @@ pub fn replicas(path: &Path, store: &Store) -> Result<Vec<Replica>> {
         .ok()
         .map(|key| card::digits_of(&key.verifying_key()));
     let (signers, members) = people(store);
+    let end = head_of(store);
     let cards = local.newest_cards().into_iter();
     let replica = |(digits, PublishedCard { card, .. })| {
         Ok(Replica {
-            is_apart: !repository.has(card.head)?,
+            is_apart: !contains(&repository, end, card.head)?,
             role: role_now(&card, signers, members),
             fingerprint: card.key.fingerprint(),
             events: card.events,
@@ -154,11 +155,14 @@ pub fn admit(
         &[format!("{CARDS}*")],
     )?;
     look.refs.extend(all);
-    let names = look.refs.keys().filter(|name| {
+    // A machine that was removed, or let in under another name, has another card now.
+    let names = look.refs.iter().filter(|(name, commit)| {
         let digits = name.strip_prefix(CARDS).and_then(card::parse_digits);
-        digits.is_some_and(|digits| !look.cards.contains_key(digits))
+        let known = |digits| look.cards.get(digits).map(|known| &known.commit);
+        digits.is_some_and(|digits| known(digits) != Some(commit))
     });
-    let names: Vec<String> = names.take(STRANGERS_MAX).cloned().collect();
+    let names = names.map(|(name, _)| name.clone());
+    let names: Vec<String> = names.take(STRANGERS_MAX).collect();
     let id = id_of(store);
     let mut found = look.fetch(&names)?;
     found.extend(look.cards.values().cloned());

@@ -12,6 +12,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -39,6 +41,8 @@ use crate::store::replica::{
 use crate::store::{self, Audience, Clock, Identity, Keys, Store};
 use crate::verify;
 
+/// How long a push at the host is waited for before its refs are looked at again.
+const PAUSE: Duration = Duration::from_millis(500);
 /// A card that says nothing new is published again after this time, as a sign of life.
 const CARD_AGE_MAX: TimeDelta = TimeDelta::days(1);
 
@@ -103,7 +107,7 @@ pub fn sync(
     let (mut received, mut has_new_keys) = (0, false);
     let mut passed_over: BTreeSet<String> = passed_over.map(str::to_owned).into_iter().collect();
     let mut wrong = None;
-    for _ in 0..TRIES {
+    for tries_left in (0..TRIES).rev() {
         let ours = store::placed_head(&root, &repository)?;
         let git = TransferRepository::make(&root, Some(ours))?;
         let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
@@ -133,6 +137,7 @@ pub fn sync(
                     wrong = Some(RemoteFault::WrongKeys { machine, what });
                     continue;
                 }
+                Err(error) if look_again(&error, tries_left) => continue,
                 Err(error) => return Err(error),
             }
         }
@@ -144,6 +149,7 @@ pub fn sync(
             let theirs = look.refs.get(BRANCH).copied();
             match look.check_witnesses(&repository, (ours, theirs.unwrap_or(ours))) {
                 Err(Error::Remote(fault @ RemoteFault::TurnedBack { .. })) => missed = Some(fault),
+                Err(error) if look_again(&error, tries_left) => continue,
                 checked => checked?,
             }
         }
@@ -166,6 +172,17 @@ pub fn sync(
         });
     }
     Err(Error::Remote(wrong.unwrap_or(RemoteFault::Overtaken)))
+}
+
+/// Waits, and tells whether to look again: a host shows the refs of a push one after the other, so that a card
+/// can be there before its history is.
+pub(super) fn look_again(error: &Error, tries_left: usize) -> bool {
+    let is_withheld = matches!(error, Error::Remote(RemoteFault::Withholds { .. }));
+    let again = is_withheld && tries_left > 0;
+    if again {
+        thread::sleep(PAUSE);
+    }
+    again
 }
 
 /// Tells whether a fault only means that another machine has to do something first, so that this one's card
@@ -284,6 +301,10 @@ impl<'a> Machine<'a> {
             git,
         };
         let ends = fetch_history(&from, (ours, theirs), transfer)?;
+        if ends.theirs != theirs {
+            // Cards were looked at before the branch went on.
+            return Ok(None);
+        }
         // Everything that a host is waited for comes before the lock for packs.
         let (mut signers, _) = people_at(self.repository, ours)?;
         if ends.missing.is_none() {
@@ -651,8 +672,11 @@ impl<'a> Machine<'a> {
                 let remote = remote.name.clone();
                 RemoteFault::NoMail { remote }
             } else {
-                let (name, code) = (card.name.clone(), card.code());
-                RemoteFault::Waiting { name, code }
+                RemoteFault::Waiting {
+                    name: card.name.clone(),
+                    code: card.code(),
+                    is_auditor: card.role == Role::Auditor,
+                }
             },
         ))
     }

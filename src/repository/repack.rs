@@ -303,6 +303,8 @@ impl<'a> Repack<'a> {
 
     /// Adds the objects that history does not reach.
     fn add_unreachable(&mut self) -> Result<()> {
+        // A host can send what becomes large beside a history.
+        self.writer.deflates_blobs = true;
         for at in 0..self.parts.names.len() {
             self.add_unseen(self.parts.names[at])?;
         }

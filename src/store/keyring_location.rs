@@ -172,6 +172,14 @@ pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
             Some(folder.map_err(root.fault("make", &Name::KEYRING_MOVING))?)
         } else {
             check_outside(root.path(), to)?;
+            if !is_there
+                && let Ok(left) = Folder::at(to)
+                && keyring::file_left(&left).is_some()
+            {
+                let why = "it has files of a keyring, as a move that was stopped leaves them: remove them, \
+                           because no erasure reaches them, and try again";
+                return Err(Error::invalid("the folder", why));
+            }
             (!is_there).then(|| make_vacant(to)).transpose()?
         };
         let placed = put_in_place(store, copy.as_ref(), (!is_own).then_some(to));

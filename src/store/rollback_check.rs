@@ -102,6 +102,20 @@ impl RollbackCheck {
         })
     }
 
+    /// Returns the newest event of a store that this user has seen at a place and that its history up to `head`
+    /// lacks; `None` if it lacks none.
+    pub(crate) fn lost_at(
+        (state, at): (&Path, &Path),
+        store: StoreId,
+        repository: &Repository,
+        head: ObjectId,
+    ) -> Result<Option<u64>> {
+        match Self::new(Some(state), at, store)?.check(repository, head) {
+            Err(Error::RolledBack { event, .. }) => Ok(Some(event)),
+            _ => Ok(None),
+        }
+    }
+
     /// Refuses a store other than the one seen at this place, and a history that ends at `head`
     /// without containing the newest seen moment. Called with the lock held, before any change.
     pub(crate) fn check(&mut self, repository: &Repository, head: ObjectId) -> Result<()> {

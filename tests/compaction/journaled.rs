@@ -189,6 +189,30 @@ fn what_a_journal_held_is_in_packs_and_nowhere_else_after_a_checkpoint() {
     assert_whole(&home, &mut model, "after a checkpoint");
 }
 
+/// What a host sent beside a history does not become large on the disk.
+#[test]
+fn objects_that_no_history_has_stay_small_in_a_compaction() {
+    let home = Home::with_store();
+    assert!(
+        home.run(&["create", "a.md", "--text", "x"])
+            .status
+            .success()
+    );
+    let send =
+        "git init -q other; head -c 20000000 /dev/zero | git -C other hash-object -w --stdin |
+                git -C other pack-objects -q --stdout | GIT_DIR=\"$STORE\" git index-pack --stdin";
+    let mut sh = Process::new("sh");
+    sh.args(["-euc", send]).current_dir(home.path());
+    let done = sh.env("STORE", home.store()).output().expect("sh runs");
+    assert!(done.status.success(), "{}", stderr(&done));
+    let compacted = home.run(&["compact"]);
+    assert!(compacted.status.success(), "{}", stderr(&compacted));
+    let packs = fs::read_dir(home.store().join("objects/pack")).expect("a folder");
+    let sizes = packs.map(|pack| pack.expect("one").metadata().expect("there").len());
+    assert!(sizes.sum::<u64>() < 1 << 20);
+    assert!(home.run(&["verify", "--full"]).status.success());
+}
+
 #[test]
 fn stock_git_packs_and_ours_are_one_history() {
     let (home, mut model) = with_history(20);

@@ -279,6 +279,8 @@ fn a_copy_that_is_out_of_touch_answers_nothing() {
     assert_eq!(refused(&on_new("2026-08-01", &["log"])).0, Some(12));
     ok(&on_new("2026-08-01", &["pull"]));
     ok(&on_new("2026-08-01", &["log"]));
+    // Of a time that is still to come nobody knows when it was.
+    assert_eq!(refused(&on_new("2026-05-01", &["log"])).0, Some(12));
     assert!(!on_new("2026-06-01", &["view", "a.md"]).status.success());
 }
 

@@ -645,6 +645,128 @@ fn a_host_that_was_restored_from_a_backup_is_put_right_by_the_machines() {
 }
 
 /// Nobody has signed what a host says of members: it neither removes a machine nor has it wait.
+/// A commit that a host sends beside a shorter history is no history: what machines signed for is still missing.
+#[test]
+fn a_host_that_sends_what_it_withholds_as_a_mere_object_is_named() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    ok(&ci.run(&["sync"]));
+    let card = |of: &str| {
+        let refs = format!("{}^{{commit}}", card_of(&host, of));
+        stdout(&git(&host, &["cat-file", "commit", &refs]))
+    };
+    let old = card("owner");
+    ok(&laptop.run(&["view", "b.md"]));
+    ok(&laptop.run(&["sync"]));
+    let shorter = head(&host);
+    ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "x"]));
+    ok(&laptop.run(&["sync"]));
+    let (whole, new) = (head(&host), card("owner"));
+    // What ci has seen of the card, and what the host could send along.
+    let local = ci.store().join("local.toml");
+    let text = fs::read_to_string(&local).expect("there");
+    assert!(text.contains(&old), "{text}");
+    fs::write(&local, text.replace(&old, &new)).expect("written");
+    let send = format!(
+        "git rev-list --objects {} | cut -c1-40 | git pack-objects -q --stdout |
+         GIT_DIR='{}' git index-pack --stdin",
+        whole.trim(),
+        path(&ci.store()),
+    );
+    shell(&host, &send);
+    ok(&git(
+        &host,
+        &["update-ref", "refs/heads/main", shorter.trim()],
+    ));
+    for args in [
+        &["sync", "--json"][..],
+        &["verify", "--remote", "origin", "--json"],
+    ] {
+        let refusal = ci.run(args);
+        let said = stdout(&refusal) + &stderr(&refusal);
+        assert_eq!(refusal.status.code(), Some(13), "{args:?}: {said}");
+        assert!(said.contains("remote_withholds"), "{args:?}: {said}");
+    }
+    let listed = ok(&ci.run(&["replicas", "list", "--json"]));
+    assert!(listed.contains("\"apart\":true"), "{listed}");
+    ok(&git(
+        &host,
+        &["update-ref", "refs/heads/main", whole.trim()],
+    ));
+    ok(&ci.run(&["sync"]));
+    assert_eq!(verified(&ci), Some(0));
+}
+
+/// Nobody pushes to a store that is in use, however its URL is written.
+#[test]
+fn a_store_in_use_takes_no_push() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&ci.run(&["create", "c.md", "--text", "three"]));
+    let store = path(&laptop.store()).to_owned();
+    let escaped = format!("file://{}%65", store.strip_suffix('e').expect("its name"));
+    ok(&ci.run(&["remote", "add", "live", &escaped]));
+    for verb in ["push", "sync"] {
+        let refusal = ci.run(&[verb, "live", "--json"]);
+        assert_eq!(refused(&refusal).0, Some(16), "{}", stderr(&refusal));
+    }
+    assert_eq!(ok(&laptop.run(&["view", "--raw", "b.md"])), "two\n");
+    assert_eq!(verified(&laptop), Some(0));
+    assert_eq!(
+        stdout(&git(&laptop.store(), &["for-each-ref", "refs/agekeep"])),
+        ""
+    );
+}
+
+/// A machine that was removed asks again under another name, and with the same keys.
+#[test]
+fn a_removed_machine_is_let_in_under_another_name_or_role() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["replicas", "rm", "ci"]));
+    for (name, more) in [("builds", &[][..]), ("checks", &["--audit"])] {
+        let copy = ci.path().join(name);
+        let clone = ["clone", path(&host), path(&copy), "--name", name];
+        let cloned = ok(&ci.run(&[&clone[..], more].concat()));
+        let line = cloned.lines().find(|line| line.contains("replicas add"));
+        let command = line
+            .expect("a command")
+            .split('`')
+            .nth(1)
+            .expect("in quotes");
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        assert_eq!(words.contains(&"auditor"), !more.is_empty(), "{command}");
+        ok(&laptop.run(&words));
+        ok(&super::on(&ci, name, &["sync"]));
+        ok(&laptop.run(&["replicas", "rm", name]));
+    }
+}
+
+/// A clone in the place of a copy that had more than the host is refused: its pin would refuse it later.
+#[test]
+fn no_clone_takes_the_place_of_a_copy_that_had_more() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&ci.run(&["create", "mine.md", "--text", "mine"]));
+    fs::remove_dir_all(ci.store()).expect("there");
+    let clone = |to: &Path| ci.run(&["clone", path(&host), path(to), "--name", "ci"]);
+    let refusal = clone(&ci.store());
+    assert!(!refusal.status.success());
+    let said = stderr(&refusal);
+    assert!(
+        said.contains("was seen there") && said.contains("another"),
+        "{said}"
+    );
+    assert!(!ci.store().exists());
+    ok(&clone(&ci.path().join("new")));
+}
+
 #[test]
 fn a_host_that_makes_up_members_is_named() {
     let (laptop, host) = home_with_host();

@@ -529,8 +529,7 @@ impl Global {
             state: state.cloned(),
             keyring: keys.keyring.clone(),
         };
-        // Before any time a copy is not out of touch: the verb that follows finds out.
-        let store = Store::open(path, to_look(), Box::new(|| DateTime::UNIX_EPOCH))?;
+        let store = Store::open(path, to_look(), self.clock())?;
         self.introduce(&store);
         if !store.is_trial() {
             // A time that the caller makes up opens no copy.

@@ -44,7 +44,7 @@ pub(super) fn config_file() -> Result<PathBuf> {
 
 /// Returns the folder for what agekeep remembers of stores outside them; `None` without a home
 /// folder.
-pub(super) fn state() -> Option<PathBuf> {
+pub(crate) fn state() -> Option<PathBuf> {
     state_base().map(|base| base.join("agekeep"))
 }
 

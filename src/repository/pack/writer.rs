@@ -40,6 +40,8 @@ pub(in super::super) struct PackWriter {
     entries: Vec<Indexed>,
     bases: Bases,
     zlib: loose::LooseWriter,
+    /// True for blobs that may not be ciphertext: then they are deflated too.
+    pub(in super::super) deflates_blobs: bool,
 }
 
 impl PackWriter {
@@ -58,6 +60,7 @@ impl PackWriter {
             entries: Vec::with_capacity(promised as usize),
             bases: Bases::default(),
             zlib: loose::LooseWriter::dense(),
+            deflates_blobs: false,
         };
         writer.put(&header(promised))?;
         Ok(writer)
@@ -90,7 +93,8 @@ impl PackWriter {
             entry.extend(self.zlib.deflate(how, b"", delta)?);
         } else {
             put_start(&mut entry, kind as u8, bytes.len());
-            let how = kind.kind().unwrap_or(ObjectKind::Tree);
+            let own = kind.kind().filter(|_| !self.deflates_blobs);
+            let how = own.unwrap_or(ObjectKind::Tree);
             entry.extend(self.zlib.deflate(how, b"", bytes)?);
         }
         self.bases.keep(kind, bytes, self.at, delta.is_none());

@@ -85,9 +85,15 @@ pub(crate) struct FirstUseRecord {
 }
 
 impl Place {
-    /// Returns the place of the store at `root`, within a user's state folder.
+    /// Returns the place of the store that is or will be at `root`, within a user's state folder.
     pub(crate) fn of(state: &Path, root: &Path) -> Result<Self> {
-        let folder = root.canonicalize().map_err(Error::io("find", root))?;
+        let found = match (root.canonicalize(), root.parent(), root.file_name()) {
+            (Err(e), Some(above), Some(name)) if e.kind() == std::io::ErrorKind::NotFound => {
+                above.canonicalize().map(|above| above.join(name))
+            }
+            (found, ..) => found,
+        };
+        let folder = found.map_err(Error::io("find", root))?;
         // The state folder itself may be a link that the user made; nothing below it may be.
         let state = &state.canonicalize().unwrap_or_else(|_| state.to_owned());
         let places = state.join("places");

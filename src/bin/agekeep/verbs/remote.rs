@@ -254,6 +254,7 @@ pub(crate) fn clone(global: &Global, args: &CloneArgs) -> Result<u8> {
     let options = CloneOptions {
         checkpoints: checkpoints.collect::<Result<_>>()?,
         keys: keys.map(|file| backup(global, file)).transpose()?,
+        state: environment::state(),
         asks: asks.transpose()?,
     };
     let cloned = with_bar(global, |transfer, verified| {
@@ -309,7 +310,15 @@ fn ask(global: &Global, folder: &Path) -> Result<Option<Error>> {
         Err(waiting @ Error::Remote(RemoteFault::Waiting { .. } | RemoteFault::NoMail { .. })) => {
             Ok(Some(waiting))
         }
-        synced => synced.map(|_| None),
+        synced => {
+            let synced = synced.inspect_err(|_| {
+                let store = folder.display();
+                output::note(&format!(
+                    "The copy is made, and has not asked for keys yet. `agekeep --store {store} sync` asks."
+                ));
+            });
+            synced.map(|_| None)
+        }
     }
 }
 
