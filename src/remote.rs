@@ -399,7 +399,7 @@ fn receive(
             events: events.saturating_sub(missing),
             time: now,
         };
-        local::remember(from.root, &remote.name, seen);
+        local::remember_taken(from.root, &remote.name, seen);
         Ok(Some(Pulled {
             remote: remote.name.clone(),
             head: ours,
@@ -436,7 +436,7 @@ fn receive(
         events,
         time: now,
     };
-    local::remember(from.root, &remote.name, seen);
+    local::remember_taken(from.root, &remote.name, seen);
     Ok(Some(Pulled {
         remote: remote.name.clone(),
         head: theirs,

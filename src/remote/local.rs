@@ -71,6 +71,9 @@ struct RemoteRow {
     branches: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seen: Option<SeenRow>,
+    /// When this copy last had everything that the remote had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reached: Option<String>,
     /// The commit of each machine's newest card there, by the digits of its signing key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     cards: BTreeMap<String, String>,
@@ -264,6 +267,7 @@ pub fn add(store: &Path, name: &str, url: &str, branches: bool) -> Result<Remote
         url,
         branches,
         seen: None,
+        reached: None,
         cards: BTreeMap::new(),
     };
     file.remotes.insert(name.to_owned(), row);
@@ -300,10 +304,20 @@ pub(super) fn given_url(url: &str) -> Result<String> {
     check_url(&url).map(|()| url)
 }
 
-/// Notes where a remote was seen. A transfer that is done stays done if that fails.
+/// Notes where a remote was seen after a push. A transfer that is done stays done if that fails.
 pub(super) fn remember(root: &Folder, name: &str, seen: Seen) {
     drop(change(root, |file| {
         if let Some(row) = file.remotes.get_mut(name) {
+            row.seen = Some(SeenRow::of(seen));
+        }
+    }));
+}
+
+/// Notes the same where this copy has everything that the remote has.
+pub(super) fn remember_taken(root: &Folder, name: &str, seen: Seen) {
+    drop(change(root, |file| {
+        if let Some(row) = file.remotes.get_mut(name) {
+            row.reached = Some(rfc3339(seen.time));
             row.seen = Some(SeenRow::of(seen));
         }
     }));
@@ -342,7 +356,7 @@ pub(super) fn begin(
     seen: Seen,
     asks: Option<(String, Role)>,
 ) -> Result<()> {
-    let seen = Some(SeenRow::of(seen));
+    let (seen, reached) = (Some(SeenRow::of(seen)), Some(rfc3339(seen.time)));
     let mut file = LocalFile::default();
     if let Some((name, role)) = asks {
         check_name(&name)?;
@@ -353,6 +367,7 @@ pub(super) fn begin(
         url,
         branches: false,
         seen,
+        reached,
         cards: BTreeMap::new(),
     };
     file.remotes.insert(name.to_owned(), row);

@@ -491,7 +491,7 @@ impl<'a> Machine<'a> {
                 events,
                 time: transfer.now,
             };
-            local::remember(self.root, &look.remote.name, seen);
+            local::remember_taken(self.root, &look.remote.name, seen);
         }
         Ok(Some(Sent {
             synced: Synced {

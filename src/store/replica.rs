@@ -31,12 +31,9 @@ struct Reached {
 
 #[derive(Deserialize)]
 struct ReachedRemote {
-    seen: Option<ReachedAt>,
-}
-
-#[derive(Deserialize)]
-struct ReachedAt {
-    time: String,
+    reached: Option<String>,
+    #[serde(default)]
+    cards: BTreeMap<String, String>,
 }
 
 /// Refuses a command on a copy that has reached none of its remotes for longer than the policy allows. Without
@@ -72,12 +69,16 @@ pub(crate) fn check_in_touch(store: &Store, now: DateTime<Utc>) -> Result<()> {
     }
 }
 
-/// Reads when a remote was last reached; `None` if none ever was.
+/// Reads when something was last taken from a remote, or nothing was new there; `None` if that never was.
 fn last_reached(text: &str) -> std::result::Result<Option<DateTime<Utc>>, &'static str> {
     let fault = "it does not say when the remotes were reached";
     let reached: Reached = toml::from_str(text).map_err(|_| fault)?;
-    let seen = reached.remotes.into_values();
-    let times = seen.filter_map(|remote| Some(remote.seen?.time.parse::<DateTime<Utc>>()));
+    let remotes = reached.remotes.values();
+    // A remote where machines tell of themselves has every erasure; a copy elsewhere may be old.
+    let has_cards = remotes.clone().any(|remote| !remote.cards.is_empty());
+    let counted = remotes.filter(|remote| !has_cards || !remote.cards.is_empty());
+    let times =
+        counted.filter_map(|remote| Some(remote.reached.as_ref()?.parse::<DateTime<Utc>>()));
     let times: std::result::Result<Vec<_>, _> = times.collect();
     Ok(times.map_err(|_| fault)?.into_iter().max())
 }

@@ -120,6 +120,67 @@ fn a_number_beside_an_ordinary_word_stays() {
     }
 }
 
+/// Rows of data, checksums, names of files and algorithms, years and words of other languages stand beside labels
+/// by accident.
+#[test]
+fn data_and_names_beside_a_label_stay() {
+    for text in [
+        "(3, 'Till Dawn', 4, 210886, 0.99),",
+        "    (N'Knocking At Your Back Door', 61, 1, N'Ian Gillian', 424829, 13779332),",
+        "github.com/gorilla/mux v1.8.0 h1:i40aqfkR1h2SlN9hojwV5ZA91wcXFOvkdNIeFDP5koI=",
+        "password:\n  see h1:i40aqfkR1h2SlN9hojwV5ZA91wcXFOvkdNIeFDP5koI= for it",
+        "Im Zeitraum 2015 wuchs der Umsatz auf 3400.",
+        "Mein Traum von 1998 wurde 2004 wahr.",
+        "Der Vertrag wurde 2019 abgeschlossen und 2024 verlängert.",
+        "Der Kommandeur fiel 1944 bei Caen.",
+        "Die Schranken wurden 1989 geöffnet.",
+        "Zamiast 1500 osób przyszło 2400.",
+        "Preciso pagar 1250 reais.",
+        "Regularmente asisten 2400 personas.",
+        "La salle accueille 2400 personnes.",
+        "Филиппинцев было 12000.",
+        "در سال 1998 حدود 4500 نفر.",
+        "Cửa hàng bán 1200 bộ.",
+        "oc port-forward pod-0 9093",
+        "INFO  [main:QuorumPeer@944] - maxSessionTimeout set to -1",
+        "Unlock: press Ctrl+Alt+F2 first.",
+        "The vault uses XChaCha20-Poly1305 and HKDF-SHA256.",
+        "Login uses ECDSA-P256-SHA256 and TLS1.3-PSK.",
+        "Gate controller: 7d444840-9dc0-11d1-b245-5ffdce74fad2, wired 2021.",
+        "Alarm 978-3-16-148410-0 was acknowledged.",
+        "    password: \"{{ upassword }}\"",
+        "password = %{ldap:userPassword}",
+        "\"secret\": \"\\u0421\\u0435\\u043a\\u0440\\u0435\\u0442\"",
+        "\"en_PW\":\"English (Palau)\",",
+        "pass1 = Filter1D(data, filter, true)",
+        "for (pass = !strcmp(alt, dbase_str) ? 0 : 1; pass >= 0; --pass) {",
+        "Bad activity token: android.os.BinderProxy@2bd79ce",
+        "token=Token{a64f992 ActivityRecord{de9231d u0 com.x}}",
+        "    \"index\": \"adult-green-dragon\",\n    \"name\": \"Adult Green Dragon\",\n    \"size\": \"Huge\",\n    \"type\": \"dragon\",",
+        "Thank you. Thank you. Thank you very much. Thank you very, very much. Thank you very much.",
+        "Bradley,224,DEM,34,,18,1/24/2000,62.85,1,.4207057519934676,",
+        "wss://www.compose-project.eu/WebObject-2423529879879875/streams/location",
+    ] {
+        stays(text);
+    }
+    // What stands where these stood goes.
+    for (text, wanted) in [
+        (
+            "moin, falls ihr vor mir da seid: Schuppen geht mit der 1904 auf, Grill steht hinten.",
+            "moin, falls ihr vor mir da seid: Schuppen geht mit der … auf, Grill steht hinten.",
+        ),
+        (
+            "Il cancello di zia si apre con 1947 e cancelletto.",
+            "Il cancello di zia si apre con … e cancelletto.",
+        ),
+        ("alarm code 1953", "alarm code …"),
+        ("password: hmac-otter-77", "password: …"),
+        ("DATABASE_PASSWORD=/run7/Secret9", "DATABASE_PASSWORD=…"),
+    ] {
+        assert_eq!(left(text), wanted);
+    }
+}
+
 #[test]
 fn a_line_that_mail_broke_is_joined() {
     let token = concat!("ghp", "_06cDXjeYnX3IVa7LllnMU4wOpl6ZCs4VzLOr");

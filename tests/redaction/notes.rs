@@ -21,7 +21,7 @@ struct Note {
 const FILES: [(&str, usize, usize); 15] = [
     ("english-read", 83, 0),
     ("english-held-back", 61, 6),
-    ("languages-read", 88, 1),
+    ("languages-read", 87, 1),
     ("languages-held-back", 63, 4),
     ("settings-read", 98, 0),
     ("settings-held-back", 84, 7),
@@ -30,7 +30,7 @@ const FILES: [(&str, usize, usize); 15] = [
     ("plain-languages-read", 100, 0),
     ("plain-languages-held-back", 91, 0),
     ("plain-mixed-held-back", 94, 2),
-    ("plain-mixed-2-held-back", 91, 0),
+    ("plain-mixed-2-held-back", 90, 0),
     ("plain-mixed-3-held-back", 89, 3),
     ("plain-mixed-4-held-back", 86, 2),
     ("plain-mixed-5-held-back", 88, 4),

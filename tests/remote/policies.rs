@@ -275,9 +275,21 @@ fn a_copy_that_is_out_of_touch_answers_nothing() {
     assert_eq!(refused(&on_new("2026-06-01", &["log"])).0, Some(12));
     ok(&on_new("2026-06-01", &["sync"]));
     ok(&on_new("2026-06-01", &["log"]));
+    // A push, and a pull from a copy that no machine syncs with, do not tell what was erased.
+    let other = ci.path().join("other.git");
+    bare(&other);
+    ok(&super::on(
+        &ci,
+        "new",
+        &["remote", "add", "other", path(&other)],
+    ));
+    ok(&on_new("2026-06-02", &["push", "other"]));
+    ok(&on_new("2026-08-01", &["push", "other"]));
+    ok(&on_new("2026-08-01", &["pull", "other"]));
+    ok(&on_new("2026-08-01", &["push", "origin"]));
     // A pull that finds nothing new has reached the remote.
     assert_eq!(refused(&on_new("2026-08-01", &["log"])).0, Some(12));
-    ok(&on_new("2026-08-01", &["pull"]));
+    ok(&on_new("2026-08-01", &["pull", "origin"]));
     ok(&on_new("2026-08-01", &["log"]));
     // Of a time that is still to come nobody knows when it was.
     assert_eq!(refused(&on_new("2026-05-01", &["log"])).0, Some(12));

@@ -187,7 +187,7 @@ fn proven(text: &[u8], run: &[Range<usize>]) -> Option<Range<usize>> {
                 let words = &run[start..start + length];
                 let wraps = text[words[0].start..words[length - 1].end].contains(&b'\n');
                 let whole = is_edge(text, run, start) && is_edge(text, run, start + length);
-                ((whole || !wraps) && is_real(text, words) && holds(text, words))
+                ((whole || !wraps) && is_even(text, words) && holds(text, words))
                     .then_some(start..start + length)
             })
         })
@@ -200,6 +200,21 @@ fn holds(text: &[u8], words: &[Range<usize>]) -> bool {
         .map(|word| String::from_utf8_lossy(&text[word.clone()]).to_ascii_lowercase())
         .collect();
     Mnemonic::parse_in_normalized(Language::English, &words.join(" ")).is_ok()
+}
+
+/// Tells whether words could be drawn by lot, with the same marks between all words of a line: one in sixteen
+/// rows of sentences or of data has a checksum that holds.
+fn is_even(text: &[u8], words: &[Range<usize>]) -> bool {
+    let mut sorted: Vec<&[u8]> = words.iter().map(|word| &text[word.clone()]).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let between = words.windows(2).map(|two| &text[two[0].end..two[1].start]);
+    let mut marks = between
+        .filter(|between| !between.contains(&b'\n'))
+        .map(|between| between.iter().filter(|b| b.is_ascii_punctuation()));
+    let first = marks.next();
+    let same = first.is_none_or(|first| marks.all(|next| next.eq(first.clone())));
+    same && sorted.len() * 4 >= words.len() * 3 && is_real(text, words)
 }
 
 /// Tells whether words are neither a part of the list itself nor one word again and again.

@@ -33,6 +33,9 @@ use crate::span::{Rank, Span};
 /// Fewest points with which a word is a secret.
 const ENOUGH: i32 = -11;
 
+/// Most bytes of a placeholder before a word in it.
+const TEMPLATE_BYTES_MAX: usize = 64;
+
 /// Kinds of numbers, and of other words, by the labels near them: the first label that is there
 /// decides.
 const NUMBER_KINDS: [(WordClass, &str); 3] = [
@@ -56,6 +59,16 @@ pub(super) fn labels() -> impl Iterator<Item = &'static str> {
     vocabulary::LABELS.iter().chain(&SHORT_LABELS).copied()
 }
 
+/// Tells whether a value is itself a word for a secret in some language, as in the translation of a form.
+pub(super) fn is_label(value: &[u8]) -> bool {
+    let word = std::str::from_utf8(value)
+        .unwrap_or_default()
+        .to_lowercase();
+    let (classes, _) = vocabulary::classes(&word);
+    let is_word = word.chars().all(char::is_alphabetic) && !word.is_ascii();
+    is_word && classes.meets(Classes::of(&[WordClass::Password, WordClass::Secret]))
+}
+
 /// Weighs the words near the labels of a text. `found` holds the findings so far.
 pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
     if labels.is_empty() {
@@ -70,7 +83,8 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
         // A reference to the place of a secret is not a secret.
         let secret = likely
             && !named::is_reference(word.text.as_bytes())
-            && !named::in_resource_name(text, word.range().start);
+            && !named::in_resource_name(text, word.range().start)
+            && !in_template(text, word.range().start);
         if secret {
             let range = word.range();
             match spans
@@ -84,6 +98,13 @@ pub(super) fn scan(text: &[u8], labels: &[Label], found: &mut Vec<Span>) {
         secret
     });
     found.append(&mut spans);
+}
+
+/// Tells whether a word stands in a placeholder of a template: `{{ upassword }}`.
+fn in_template(text: &[u8], start: usize) -> bool {
+    let before = &text[start.saturating_sub(TEMPLATE_BYTES_MAX)..start];
+    let begun = before.windows(2).rposition(|two| two == b"{{");
+    begun.is_some_and(|begun| !before[begun..].iter().any(|b| b"}\n".contains(b)))
 }
 
 /// Returns the kind of a secret, by the words around it.

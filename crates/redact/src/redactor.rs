@@ -425,7 +425,8 @@ impl Redactor {
     }
 }
 
-/// Takes byte-order marks at the beginning of a line for blanks: they are no part of its first word.
+/// Takes byte-order marks at the beginning of a line for blanks: they are no part of its first word. Those of the
+/// whole text are lines of their own, because blanks would indent the first.
 fn blank_order_marks(bytes: &mut [u8]) {
     const MARK: &[u8] = "\u{feff}".as_bytes();
     let marks: Vec<usize> = memchr::memmem::find_iter(bytes, MARK).collect();
@@ -433,8 +434,9 @@ fn blank_order_marks(bytes: &mut [u8]) {
     let mut end = 0;
     for at in marks {
         if at == end || bytes[at - 1] == b'\n' {
+            let begins_text = at == 0 || at == end && bytes[at - 1] == b'\n';
             end = at + MARK.len();
-            bytes[at..end].fill(b' ');
+            bytes[at..end].fill(if begins_text { b'\n' } else { b' ' });
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{code_list, mnemonic, named, structure};
 
 /// The version of the rule set, which every event names. It grows with every change to what the
 /// rules find.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// The kind of the rule for vendors without a rule of their own.
 pub(super) const CATCH_ALL: &str = "vendor-marker-catchall";

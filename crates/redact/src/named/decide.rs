@@ -10,6 +10,7 @@ use crate::named::shape::{
 };
 use crate::named::value::Frame;
 use crate::named::words::{NO_VALUE, holds};
+use crate::notes;
 
 /// The way a value is joined to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +56,9 @@ pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Fram
     if holds(NO_VALUE, value) || fingerprint(value) || date_time(value) {
         return false;
     }
+    if escaped(value) || notes::is_label(value) {
+        return false;
+    }
     if joint == Joint::Prose && plain_id(value) {
         return false;
     }
@@ -76,6 +80,12 @@ pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Fram
         Strength::Login => false,
     };
     likely && (strength == Strength::Pin || !entropy::placeholder(value))
+}
+
+/// Tells whether the value is text of another script in escapes, as of a translation: `\\u0421\\u0435`.
+fn escaped(value: &[u8]) -> bool {
+    let escapes = value.windows(2).filter(|two| *two == b"\\u").count();
+    escapes >= 3 && escapes * 6 * 4 >= value.len() * 3
 }
 
 /// Tells whether the value is a PIN: four to eight digits, not all the same, not a year.

@@ -225,6 +225,10 @@ fn classify(this: &[u8], before: Option<&[u8]>, access: bool) -> Option<(Strengt
     if before == Some(b"hashed") {
         return None;
     }
+    // The locales of Palau: `en_PW`.
+    if this == b"pw" && before.is_some_and(|before| matches!(before, b"en" | b"pau")) {
+        return None;
+    }
     let denied = before.is_some_and(|before| holds(NOT_OF, before));
     let before_is = |list: List| before.is_some_and(|before| holds(list, before));
     let says = |list: List| holds(list, this);

@@ -51,6 +51,25 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
         || calls(value)
         || url(&head, value)
         || address(value)
+        || object(value)
+}
+
+/// Tells whether a value is an object as a program prints it: `android.os.BinderProxy@2bd79ce`, `Token{a64f992`.
+fn object(value: &[u8]) -> bool {
+    let name = value
+        .iter()
+        .take_while(|b| b.is_ascii_alphanumeric() || b"._$".contains(b))
+        .count();
+    let (name, rest) = value.split_at(name);
+    let Some((mark @ (b'@' | b'{'), rest)) = rest.split_first() else {
+        return false;
+    };
+    let hash = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    let named = match mark {
+        b'@' => name.contains(&b'.') && member(name),
+        _ => name.first().is_some_and(u8::is_ascii_uppercase) && identifier(name),
+    };
+    named && (5..=8).contains(&hash) && (hash == rest.len() || *mark == b'@' && rest[hash] == b',')
 }
 
 /// Tells whether a value has a mark of a pattern or of code.
@@ -166,7 +185,8 @@ fn spelled(value: &[u8]) -> bool {
         b':' | b'&' | b'*' | b'@' => identifier(rest) && !rest.iter().any(u8::is_ascii_digit),
         b'{' | b'[' | b'<' => true,
         b'!' => rest.iter().all(|b| b.is_ascii_alphabetic() || *b == b':'),
-        b'%' => value.ends_with(b"%") || value.len() <= 3,
+        b'%' => value.ends_with(b"%") || value.len() <= 3 || rest[0] == b'{',
+        b'(' => rest.starts_with(b"["),
         _ => false,
     }
 }
@@ -213,6 +233,7 @@ fn calls(value: &[u8]) -> bool {
     // The first argument of a call that a blank cuts off.
     let cut = opens && value[head] == b'(' && name.contains(&b'_') && identifier(name);
     let cut = cut && identifier(&value[head + 1..])
+        || opens && value[head] == b'(' && calls_with_first(name, &value[head + 1..])
         || opens && calls_with_argument(name, &value[head + 1..]);
     // A rule of a style sheet, or the start of a block.
     let block = value.get(head) == Some(&b'{');
@@ -223,6 +244,16 @@ fn calls(value: &[u8]) -> bool {
         || (arrow && entropy::unrest(value) < 400)
         || value.ends_with(b"()")
         || value.ends_with(b"(") && named()
+}
+
+/// Tells whether a name and what is behind its bracket are a call that was cut behind the first argument:
+/// `Filter1D(data`, `Ui.MakeTextBox(300`.
+fn calls_with_first(name: &[u8], argument: &[u8]) -> bool {
+    let name = name.strip_prefix(b"!").unwrap_or(name);
+    let number = !argument.is_empty() && argument.iter().all(u8::is_ascii_digit);
+    let dotted = name.contains(&b'.') && name.split(|b| *b == b'.').all(identifier);
+    dotted && (number || identifier(argument))
+        || identifier(name) && name.len() >= 5 && argument.len() >= 3 && identifier(argument)
 }
 
 /// Tells whether what is behind the bracket of a call is an argument of a query or of a shell: `crypt($1`,

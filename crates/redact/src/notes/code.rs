@@ -9,6 +9,8 @@ pub(super) fn is_code(line: &str) -> bool {
         || bytes.starts_with(b"//")
         || bytes.starts_with(b"@")
         || bytes.starts_with(b"\"") && bytes.ends_with(b",")
+        || is_row(bytes)
+        || is_selector(bytes)
         || is_setting(bytes)
         || has_code(bytes)
 }
@@ -43,7 +45,8 @@ fn has_code(line: &[u8]) -> bool {
             b':' | b'&' | b'|' => next == *mark,
             b'!' => next == b'=',
             b'.' => next == b'*',
-            b'}' => next == b';',
+            // Behind it comes the next rule of a style sheet.
+            b'}' => matches!(next, b';' | b'.' | b'#'),
             b'[' => next == b'^',
             b'$' => next == b'(',
             b'\\' => matches!(next, b'(' | b's' | b'n'),
@@ -54,6 +57,29 @@ fn has_code(line: &[u8]) -> bool {
         }
     }
     equals >= 2 && semicolons >= 2
+}
+
+/// Tells whether a line is a row of data in brackets: `(3, 'Till Dawn', 4, 210886, 0.99),`.
+fn is_row(line: &[u8]) -> bool {
+    let row = line.strip_suffix(b",").unwrap_or(line);
+    let inside = row
+        .strip_prefix(b"(")
+        .and_then(|row| row.strip_suffix(b")"));
+    inside.is_some_and(|inside| {
+        let first = inside.strip_prefix(b"N").unwrap_or(inside).first();
+        inside.contains(&b',')
+            && inside.iter().filter(|b| b"'\"".contains(b)).count() >= 2
+            && first.is_some_and(|b| b"'\"".contains(b) || b.is_ascii_digit())
+    })
+}
+
+/// Tells whether a line is a list of selectors of a style sheet: `.login_password,.skin .tab a`.
+fn is_selector(line: &[u8]) -> bool {
+    let is_class = |two: &[u8]| matches!(two[0], b'.' | b'#') && two[1].is_ascii_alphabetic();
+    let more = line
+        .windows(3)
+        .any(|three| matches!(three[0], b',' | b' ') && is_class(&three[1..]));
+    line.len() > 2 && is_class(line) && more
 }
 
 /// Tells whether a function is called at a bracket: `len(x)`. In `Haushalt(26)plan` and

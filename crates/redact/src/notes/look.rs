@@ -71,6 +71,7 @@ pub(super) struct Look {
 
 /// Bits of [`Look::traits`] that not only the features use.
 const UNDERSCORE: u32 = 1 << 10;
+const YEAR: u32 = 1 << 22;
 const CALL: u32 = 1 << 28;
 
 impl Look {
@@ -101,6 +102,11 @@ impl Look {
 
     pub(super) fn is_number(self) -> bool {
         self.sort() == Sort::Number
+    }
+
+    /// Tells whether it is a year of this century or the one before, or looks like it.
+    pub(super) fn is_year(self) -> bool {
+        self.traits & YEAR != 0
     }
 
     /// Tells whether code and paths are full of such words.

@@ -17,8 +17,8 @@ const WORD_BYTES_MAX: usize = 48;
 const PHRASE_BYTES_MAX: usize = 80;
 /// Shortest part of a joined word that is looked up, in bytes.
 const PART_BYTES_MIN: usize = 2;
-/// The prefix of an SSH key's fingerprint.
-const FINGERPRINT: &str = "SHA256:";
+/// The prefixes of fingerprints, and the characters behind each: of SSH keys, and of modules in `go.sum`.
+const FINGERPRINTS: [(&str, usize); 2] = [("SHA256:", 43), ("h1:", 44)];
 
 /// Marks between two words, as bits.
 pub(super) mod marks {
@@ -704,14 +704,15 @@ impl<'a> LineReader<'a, '_> {
     }
 }
 
-/// Returns the fingerprint of an SSH key at the start of a chunk, as `ssh-keygen -l` prints it. It
-/// is public, and as one word too long to be weighed.
+/// Returns the fingerprint at the start of a chunk, as `ssh-keygen -l` and `go mod` print it. It is public,
+/// and as one word too long to be weighed.
 fn fingerprint(chunk: &str) -> Option<&str> {
-    const DIGEST: usize = 43;
-    let rest = chunk.strip_prefix(FINGERPRINT)?;
-    let base64 = |b: &u8| b.is_ascii_alphanumeric() || b"+/".contains(b);
-    let digest = rest.bytes().take_while(base64).count();
-    (digest == DIGEST).then(|| &chunk[..FINGERPRINT.len() + DIGEST])
+    let base64 = |b: &u8| b.is_ascii_alphanumeric() || b"+/=".contains(b);
+    FINGERPRINTS.iter().find_map(|(prefix, length)| {
+        let rest = chunk.strip_prefix(prefix)?;
+        let digest = rest.bytes().take_while(base64).count();
+        (digest == *length).then(|| &chunk[..prefix.len() + digest])
+    })
 }
 
 /// Tells whether a word is the name of an environment variable: `SSH_AUTH_SOCK`.
@@ -763,6 +764,9 @@ pub(super) fn fits(word: &Word) -> bool {
 /// Tells whether a word is three or more digits that stand for any number: `0000`, `123456`.
 fn stands_for_a_number(word: &str) -> bool {
     let bytes = word.as_bytes();
+    if bytes.len() >= 3 && bytes.iter().all(|b| b"0 ".contains(b)) {
+        return true;
+    }
     let digits = bytes.len() >= 3 && bytes.iter().all(u8::is_ascii_digit);
     let same = |w: &[u8]| w[0] == w[1];
     let next = |w: &[u8]| w[1] == b'0' + (w[0] - b'0' + 1) % 10;

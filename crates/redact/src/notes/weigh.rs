@@ -14,6 +14,15 @@ const WORDS_COUNTED: usize = 8;
 /// Number of words on each side that are searched for similar ones.
 const WORDS_ALIKE: usize = 24;
 
+/// Parts of the names of algorithms.
+const ALGORITHMS: &[&str] = crate::lists::NOTES_ALGORITHMS;
+/// Keys that are pressed together with others.
+const KEYS: &[&str] = &[
+    "alt", "cmd", "command", "ctrl", "option", "shift", "strg", "super", "win",
+];
+/// Endings of the names of files.
+const FILES: &[&str] = crate::lists::NOTES_FILES;
+
 /// Marks that count.
 const BEFORE: u16 = marks::COLON
     | marks::EQUALS
@@ -150,7 +159,73 @@ pub(super) fn could_be(page: &NotePage, at: usize, history: &History) -> bool {
     }
     // References in code, options of programs and queries of URLs begin like this.
     let is_code = word.text.starts_with(['&', '%', '-', '?']);
-    !is_code && fits(word) && !(word.look.is_number() && is_elsewhere(page, at))
+    if is_code || !fits(word) || is_name(word) {
+        return false;
+    }
+    let is_other_number = word.look.is_number() && is_elsewhere(page, at);
+    let may_be_a_year = word.look.is_year() && !names_a_code(page, at);
+    !is_other_number && !may_be_a_year
+}
+
+/// Tells whether a word is the name of a file, of an algorithm or of keys to press, or the place of a line in a
+/// log: `nodes.json`, `HMAC-SHA256`, `Ctrl+Alt+F2`, `main:QuorumPeer@944]`.
+fn is_name(word: &Word) -> bool {
+    let parts = || word.text.split(['-', '+', '/', '_']);
+    let count_of = |list: &[&str]| {
+        let is_listed = |part: &&str| list.iter().any(|name| part.eq_ignore_ascii_case(name));
+        parts().filter(is_listed).count()
+    };
+    let is_joined = parts().nth(1).is_some();
+    if is_joined && is_number_of_a_thing(word.text) {
+        return true;
+    }
+    let words = parts().filter(|part| !part.bytes().all(|b| b.is_ascii_digit()));
+    let is_algorithm = is_joined && 2 * count_of(ALGORITHMS) > words.count();
+    if is_algorithm || word.text.contains('+') && count_of(KEYS) > 0 {
+        return true;
+    }
+    let ending = word.text.rsplit_once('.').map(|(_, ending)| ending);
+    if ending.is_some_and(|ending| FILES.contains(&ending)) {
+        return true;
+    }
+    let place = word.text.split_once('@');
+    place.is_some_and(|(class, line)| {
+        let in_log = word.before & marks::COLON != 0 && word.behind & marks::CLOSE != 0;
+        in_log
+            && class.starts_with(|c: char| c.is_ascii_uppercase())
+            && line.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
+/// Tells whether a word is a UUID (RFC 9562) or the number of a book (ISBN-13).
+fn is_number_of_a_thing(word: &str) -> bool {
+    let lengths = || word.split('-').map(str::len);
+    let all = |fits: fn(&u8) -> bool| word.bytes().all(|b| b == b'-' || fits(&b));
+    let is_uuid = lengths().eq([8, 4, 4, 4, 12]) && all(u8::is_ascii_hexdigit);
+    let is_book = (word.starts_with("978-") || word.starts_with("979-"))
+        && lengths().sum::<usize>() == 13
+        && lengths().count() == 5
+        && all(u8::is_ascii_digit);
+    is_uuid || is_book
+}
+
+/// Tells whether something near says that a number in the form of a year is a code all the same: a label of
+/// codes, a word for opening, or a mark right before it.
+fn names_a_code(page: &NotePage, at: usize) -> bool {
+    const CODES: Classes = Classes::of(&[
+        WordClass::Password,
+        WordClass::Code,
+        WordClass::Pin,
+        WordClass::Otp,
+        WordClass::Card,
+        WordClass::Recovery,
+        WordClass::Act,
+        WordClass::Opens,
+    ]);
+    let word = &page.words[at];
+    let line = &page.lines[word.line];
+    let near = line.classes.0 | line.above.0 | line.below.0;
+    Classes(near).meets(CODES) || word.before & JOINTS != 0
 }
 
 /// Tells whether labels stand near a word, nearer for plain words.

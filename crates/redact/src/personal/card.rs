@@ -123,6 +123,16 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     if text[at] == b'0' || !(opens(text, at) || on_track(text, at)) {
         return None;
     }
+    // A fraction, and a number that a name goes on with: `.4207057519934676`, `Object-2423529879879875`.
+    let is_joined = match text[..at] {
+        [.., before, b'.'] => !before.is_ascii_alphabetic(),
+        [b'.'] => true,
+        [.., before, b'-'] => before.is_ascii_alphabetic(),
+        _ => false,
+    };
+    if is_joined {
+        return None;
+    }
     if !matches!(run_end(text, at) - at, 4..=6 | 8 | 13..=DIGITS_MAX) {
         return None;
     }
