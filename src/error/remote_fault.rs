@@ -188,8 +188,8 @@ impl RemoteFault {
             Self::NoGit => "install git, and add its folder to PATH".into(),
             Self::Unreachable { remote, .. } => format!(
                 "check that `git ls-remote` reaches the URL of {remote}, which `agekeep remote \
-                 list` shows, and that this disk has room; nothing was changed, and the next try \
-                 sends or takes all of it"
+                 list` shows, and that this disk has room. Nothing was changed here, and the next try \
+                 sends or takes what is missing"
             ),
             Self::Empty { .. } => {
                 "run `agekeep push` in the store that has the history, and try again".into()
@@ -258,9 +258,9 @@ impl RemoteFault {
                  {machine}` if it is gone or its word is false. Nothing was taken or sent"
             ),
             Self::NoKeys { .. } => {
-                "run `agekeep push` and `agekeep keys backup FILE` where the events were written, and \
-                 name that file here with --keys (an auditor's is made with --for-auditors). Nothing \
-                 was taken"
+                "run `agekeep sync` where machines send each other keys. Otherwise run `agekeep push` and \
+                 `agekeep keys backup FILE` where the events were written, and name that file here with \
+                 --keys (an auditor's is made with --for-auditors). Nothing was taken"
                     .into()
             }
             Self::Closed { .. } => {
