@@ -23,7 +23,7 @@ use crate::store::ProgressFn;
 const SILENCE_MAX: Duration = Duration::from_secs(300);
 /// How long a git may run: a host can go on for ever without being silent.
 const RUN_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
-/// Most memory of each git, in bytes: some ten times what it takes to index a million events.
+/// Most memory of each git, in bytes: some fifteen times what it takes to index a million events.
 const MEMORY_MAX: u64 = 4 << 30;
 /// How often a running git is looked at, in case something else holds its output open.
 const LOOK: Duration = Duration::from_millis(100);

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use crate::crypto::recipients::{self, Member, Role};
 use crate::crypto::seal::Sealed;
@@ -12,7 +14,6 @@ use crate::id::{ObjectId, StoreId};
 use crate::remote::card::{self, CARDS, Card, LINES, PublishedCard};
 use crate::remote::git::{CARDS_AS_BRANCHES, TransferRepository};
 use crate::remote::local::{Cards, LocalFile, Remote};
-use crate::remote::sync::look_again;
 use crate::remote::{TRIES, Transfer, empty, events_after, host_of, opened, policy_at};
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::signer_role_at;
@@ -24,6 +25,9 @@ pub(super) const OTHER_LINE: &str = "refs/agekeep/other";
 
 /// Most cards that fail to come before the others are left for another time: a host could have each wait.
 const FAILURES_MAX: usize = 4;
+
+/// How long a push at the host is waited for before its refs are looked at again.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// A look at a remote: its refs, and the cards that are there.
 pub(super) struct Look<'a> {
@@ -179,6 +183,17 @@ fn inspect_once(
     }
     drop((packs, packing));
     Ok(inspected)
+}
+
+/// Waits, and tells whether to look again: a host shows the refs of a push one after the other, so that a card
+/// can be there before its history is.
+pub(super) fn look_again(error: &Error, tries_left: usize) -> bool {
+    let is_withheld = matches!(error, Error::Remote(RemoteFault::Withholds { .. }));
+    let again = is_withheld && tries_left > 0;
+    if again {
+        thread::sleep(PAUSE);
+    }
+    again
 }
 
 impl<'a> Look<'a> {

@@ -12,8 +12,6 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -28,7 +26,7 @@ use crate::keyring::{backup, mailbox};
 use crate::remote::card::{self, CARDS, Card, LINES, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, LocalFile, Remote, Seen};
-use crate::remote::look::{Look, OTHER_LINE, people_at, role_now};
+use crate::remote::look::{Look, OTHER_LINE, look_again, people_at, role_now};
 use crate::remote::{
     IncomingKeys, PullOptions, Pulled, Source, TRIES, Transfer, events_after, events_at,
     fetch_history, has_keyring, host_of, keyring_folder, opened, policy_at, receive,
@@ -41,8 +39,6 @@ use crate::store::replica::{
 use crate::store::{self, Audience, Clock, Identity, Keys, Store};
 use crate::verify;
 
-/// How long a push at the host is waited for before its refs are looked at again.
-const PAUSE: Duration = Duration::from_millis(500);
 /// A card that says nothing new is published again after this time, as a sign of life.
 const CARD_AGE_MAX: TimeDelta = TimeDelta::days(1);
 
@@ -172,17 +168,6 @@ pub fn sync(
         });
     }
     Err(Error::Remote(wrong.unwrap_or(RemoteFault::Overtaken)))
-}
-
-/// Waits, and tells whether to look again: a host shows the refs of a push one after the other, so that a card
-/// can be there before its history is.
-pub(super) fn look_again(error: &Error, tries_left: usize) -> bool {
-    let is_withheld = matches!(error, Error::Remote(RemoteFault::Withholds { .. }));
-    let again = is_withheld && tries_left > 0;
-    if again {
-        thread::sleep(PAUSE);
-    }
-    again
 }
 
 /// Tells whether a fault only means that another machine has to do something first, so that this one's card

@@ -36,8 +36,8 @@ struct ReachedRemote {
     cards: BTreeMap<String, String>,
 }
 
-/// Refuses a command on a copy that has reached none of its remotes for longer than the policy allows. Without
-/// that setting no file is read; a copy that never reached a remote stays open.
+/// Refuses a command on a copy that has taken nothing from its remotes for longer than the policy allows. Without
+/// that setting no file is read; a copy that never took anything stays open.
 ///
 /// # Errors
 /// [`RemoteFault::Closed`]; [`Error::Damaged`] if `local.toml` is not valid.

@@ -174,6 +174,16 @@ fn data_and_names_beside_a_label_stay() {
             "Il cancello di zia si apre con … e cancelletto.",
         ),
         ("alarm code 1953", "alarm code …"),
+        ("router (pw: Summer@2024)", "router (pw: …)"),
+        ("Wifi (code:GateKeeper@4471)", "Wifi (code:…)"),
+        ("wifi pw win+moon77", "wifi pw …"),
+        ("password: aes-1234", "password: …"),
+        ("#wifi Passwort: sommer77 #home", "#wifi Passwort: … #home"),
+        ("Visa-4111111111111111", "Visa-…"),
+        (
+            "Set {name}. The gate code is 4471.",
+            "Set {name}. The gate code is ….",
+        ),
         ("password: hmac-otter-77", "password: …"),
         ("DATABASE_PASSWORD=/run7/Secret9", "DATABASE_PASSWORD=…"),
     ] {

@@ -3,6 +3,7 @@
 //! A phrase whose checksum holds is found wherever it stands; behind a label it needs no checksum.
 //! The words may be numbered, quoted, on one line or on many.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -205,27 +206,25 @@ fn holds(text: &[u8], words: &[Range<usize>]) -> bool {
 /// Tells whether words could be drawn by lot, with the same marks between all words of a line: one in sixteen
 /// rows of sentences or of data has a checksum that holds.
 fn is_even(text: &[u8], words: &[Range<usize>]) -> bool {
-    let mut sorted: Vec<&[u8]> = words.iter().map(|word| &text[word.clone()]).collect();
-    sorted.sort_unstable();
-    sorted.dedup();
     let between = words.windows(2).map(|two| &text[two[0].end..two[1].start]);
     let mut marks = between
         .filter(|between| !between.contains(&b'\n'))
         .map(|between| between.iter().filter(|b| b.is_ascii_punctuation()));
     let first = marks.next();
     let same = first.is_none_or(|first| marks.all(|next| next.eq(first.clone())));
-    same && sorted.len() * 4 >= words.len() * 3 && is_real(text, words)
+    same && distinct(text, words) * 4 >= words.len() * 3 && is_real(text, words)
 }
 
 /// Tells whether words are neither a part of the list itself nor one word again and again.
 fn is_real(text: &[u8], words: &[Range<usize>]) -> bool {
-    let mut sorted: Vec<&[u8]> = words.iter().map(|word| &text[word.clone()]).collect();
-    if sorted.is_sorted() {
-        return false;
-    }
-    sorted.sort_unstable();
-    sorted.dedup();
-    sorted.len() >= DISTINCT_MIN
+    let is_list = words.iter().is_sorted_by_key(|word| &text[(*word).clone()]);
+    !is_list && distinct(text, words) >= DISTINCT_MIN
+}
+
+/// Counts different words.
+fn distinct(text: &[u8], words: &[Range<usize>]) -> usize {
+    let words = words.iter().map(|word| &text[word.clone()]);
+    words.collect::<BTreeSet<_>>().len()
 }
 
 /// Returns the word at `at`, or the one that begins next, if it is on the list.

@@ -61,12 +61,12 @@ pub(super) fn labels() -> impl Iterator<Item = &'static str> {
 
 /// Tells whether a value is itself a word for a secret in some language, as in the translation of a form.
 pub(super) fn is_label(value: &[u8]) -> bool {
-    let word = std::str::from_utf8(value)
-        .unwrap_or_default()
-        .to_lowercase();
-    let (classes, _) = vocabulary::classes(&word);
-    let is_word = word.chars().all(char::is_alphabetic) && !word.is_ascii();
-    is_word && classes.meets(Classes::of(&[WordClass::Password, WordClass::Secret]))
+    let word = std::str::from_utf8(value).unwrap_or_default();
+    if word.is_ascii() || !word.chars().all(char::is_alphabetic) {
+        return false;
+    }
+    let (classes, _) = vocabulary::classes(&word.to_lowercase());
+    classes.meets(Classes::of(&[WordClass::Password, WordClass::Secret]))
 }
 
 /// Weighs the words near the labels of a text. `found` holds the findings so far.

@@ -82,7 +82,7 @@ pub(super) fn secret(value: &[u8], strength: Strength, joint: Joint, frame: Fram
     likely && (strength == Strength::Pin || !entropy::placeholder(value))
 }
 
-/// Tells whether the value is text of another script in escapes, as of a translation: `\\u0421\\u0435`.
+/// Tells whether the value is text of another script in escapes, as of a translation: `\u0421\u0435`.
 fn escaped(value: &[u8]) -> bool {
     let escapes = value.windows(2).filter(|two| *two == b"\\u").count();
     escapes >= 3 && escapes * 6 * 4 >= value.len() * 3

@@ -185,8 +185,9 @@ fn spelled(value: &[u8]) -> bool {
         b':' | b'&' | b'*' | b'@' => identifier(rest) && !rest.iter().any(u8::is_ascii_digit),
         b'{' | b'[' | b'<' => true,
         b'!' => rest.iter().all(|b| b.is_ascii_alphabetic() || *b == b':'),
-        b'%' => value.ends_with(b"%") || value.len() <= 3 || rest[0] == b'{',
-        b'(' => rest.starts_with(b"["),
+        b'%' => {
+            value.ends_with(b"%") || value.len() <= 3 || rest[0] == b'{' && value.ends_with(b"}")
+        }
         _ => false,
     }
 }
@@ -250,10 +251,21 @@ fn calls(value: &[u8]) -> bool {
 /// `Filter1D(data`, `Ui.MakeTextBox(300`.
 fn calls_with_first(name: &[u8], argument: &[u8]) -> bool {
     let name = name.strip_prefix(b"!").unwrap_or(name);
+    // Random letters around a bracket are a password.
+    if entropy::unrest(name) >= 340 || entropy::unrest(argument) >= 340 {
+        return false;
+    }
     let number = !argument.is_empty() && argument.iter().all(u8::is_ascii_digit);
     let dotted = name.contains(&b'.') && name.split(|b| *b == b'.').all(identifier);
+    // `Kettle(Drum` is two words.
+    let capital = name.first().is_some_and(u8::is_ascii_uppercase)
+        && name[1..].iter().all(u8::is_ascii_lowercase);
     dotted && (number || identifier(argument))
-        || identifier(name) && name.len() >= 5 && argument.len() >= 3 && identifier(argument)
+        || identifier(name)
+            && !capital
+            && name.len() >= 5
+            && argument.len() >= 3
+            && identifier(argument)
 }
 
 /// Tells whether what is behind the bracket of a call is an argument of a query or of a shell: `crypt($1`,

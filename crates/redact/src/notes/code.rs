@@ -10,7 +10,6 @@ pub(super) fn is_code(line: &str) -> bool {
         || bytes.starts_with(b"@")
         || bytes.starts_with(b"\"") && bytes.ends_with(b",")
         || is_row(bytes)
-        || is_selector(bytes)
         || is_setting(bytes)
         || has_code(bytes)
 }
@@ -46,7 +45,11 @@ fn has_code(line: &[u8]) -> bool {
             b'!' => next == b'=',
             b'.' => next == b'*',
             // Behind it comes the next rule of a style sheet.
-            b'}' => matches!(next, b';' | b'.' | b'#'),
+            b'}' => {
+                let is_class =
+                    b".#".contains(&next) && rest.get(1).is_some_and(u8::is_ascii_alphabetic);
+                next == b';' || is_class
+            }
             b'[' => next == b'^',
             b'$' => next == b'(',
             b'\\' => matches!(next, b'(' | b's' | b'n'),
@@ -71,15 +74,6 @@ fn is_row(line: &[u8]) -> bool {
             && inside.iter().filter(|b| b"'\"".contains(b)).count() >= 2
             && first.is_some_and(|b| b"'\"".contains(b) || b.is_ascii_digit())
     })
-}
-
-/// Tells whether a line is a list of selectors of a style sheet: `.login_password,.skin .tab a`.
-fn is_selector(line: &[u8]) -> bool {
-    let is_class = |two: &[u8]| matches!(two[0], b'.' | b'#') && two[1].is_ascii_alphabetic();
-    let more = line
-        .windows(3)
-        .any(|three| matches!(three[0], b',' | b' ') && is_class(&three[1..]));
-    line.len() > 2 && is_class(line) && more
 }
 
 /// Tells whether a function is called at a bracket: `len(x)`. In `Haushalt(26)plan` and

@@ -17,9 +17,9 @@ const WORDS_ALIKE: usize = 24;
 /// Parts of the names of algorithms.
 const ALGORITHMS: &[&str] = crate::lists::NOTES_ALGORITHMS;
 /// Keys that are pressed together with others.
-const KEYS: &[&str] = &[
-    "alt", "cmd", "command", "ctrl", "option", "shift", "strg", "super", "win",
-];
+const KEYS: &[&str] = &["alt", "cmd", "ctrl", "shift", "strg", "super", "win"];
+/// Longest name of a key that is pressed with these, in bytes: `Delete`.
+const KEY_BYTES_MAX: usize = 6;
 /// Endings of the names of files.
 const FILES: &[&str] = crate::lists::NOTES_FILES;
 
@@ -159,7 +159,7 @@ pub(super) fn could_be(page: &NotePage, at: usize, history: &History) -> bool {
     }
     // References in code, options of programs and queries of URLs begin like this.
     let is_code = word.text.starts_with(['&', '%', '-', '?']);
-    if is_code || !fits(word) || is_name(word) {
+    if is_code || !fits(word) || is_name(page, at) {
         return false;
     }
     let is_other_number = word.look.is_number() && is_elsewhere(page, at);
@@ -169,32 +169,57 @@ pub(super) fn could_be(page: &NotePage, at: usize, history: &History) -> bool {
 
 /// Tells whether a word is the name of a file, of an algorithm or of keys to press, or the place of a line in a
 /// log: `nodes.json`, `HMAC-SHA256`, `Ctrl+Alt+F2`, `main:QuorumPeer@944]`.
-fn is_name(word: &Word) -> bool {
-    let parts = || word.text.split(['-', '+', '/', '_']);
-    let count_of = |list: &[&str]| {
-        let is_listed = |part: &&str| list.iter().any(|name| part.eq_ignore_ascii_case(name));
-        parts().filter(is_listed).count()
-    };
-    let is_joined = parts().nth(1).is_some();
-    if is_joined && is_number_of_a_thing(word.text) {
-        return true;
-    }
-    let words = parts().filter(|part| !part.bytes().all(|b| b.is_ascii_digit()));
-    let is_algorithm = is_joined && 2 * count_of(ALGORITHMS) > words.count();
-    if is_algorithm || word.text.contains('+') && count_of(KEYS) > 0 {
-        return true;
-    }
+fn is_name(page: &NotePage, at: usize) -> bool {
+    let word = &page.words[at];
     let ending = word.text.rsplit_once('.').map(|(_, ending)| ending);
-    if ending.is_some_and(|ending| FILES.contains(&ending)) {
-        return true;
-    }
-    let place = word.text.split_once('@');
-    place.is_some_and(|(class, line)| {
-        let in_log = word.before & marks::COLON != 0 && word.behind & marks::CLOSE != 0;
-        in_log
-            && class.starts_with(|c: char| c.is_ascii_uppercase())
-            && line.bytes().all(|b| b.is_ascii_digit())
-    })
+    is_number_of_a_thing(word.text)
+        || is_algorithm(word.text)
+        || are_keys(word.text)
+        || ending.is_some_and(|ending| FILES.contains(&ending))
+        || is_in_log(page, at)
+}
+
+/// Tells whether a word is made of names of algorithms: more than half of its parts are, or, in a word without
+/// small letters, half of them.
+fn is_algorithm(word: &str) -> bool {
+    let parts = || word.split(['-', '+', '/', '_']);
+    let is_listed = |part: &&str| {
+        ALGORITHMS
+            .iter()
+            .any(|name| part.eq_ignore_ascii_case(name))
+    };
+    let (listed, words) = (
+        parts().filter(is_listed).count(),
+        parts().filter(|part| !part.bytes().all(|b| b.is_ascii_digit())),
+    );
+    let words = words.count();
+    let is_loud = !word.bytes().any(|b| b.is_ascii_lowercase());
+    parts().nth(1).is_some()
+        && (listed >= 2 && 2 * listed > words || is_loud && listed == 1 && words <= 2)
+}
+
+/// Tells whether a word is keys that are pressed together: all but the last hold another down.
+fn are_keys(word: &str) -> bool {
+    let Some((held, last)) = word.rsplit_once('+') else {
+        return false;
+    };
+    let is_held = |part: &str| KEYS.iter().any(|key| part.eq_ignore_ascii_case(key));
+    held.split('+').all(is_held) && (1..=KEY_BYTES_MAX).contains(&last.len())
+}
+
+/// Tells whether a word is a class and the number of a line, in the brackets of a log and behind no label.
+fn is_in_log(page: &NotePage, at: usize) -> bool {
+    const TIGHT: u16 = marks::COLON | marks::TIGHT;
+    let word = &page.words[at];
+    let Some((class, line)) = word.text.split_once('@') else {
+        return false;
+    };
+    let before = page.words[page.lines[word.line].words.start..at].last();
+    word.before & TIGHT == TIGHT
+        && word.behind & marks::CLOSE != 0
+        && before.is_some_and(|before| !before.classes.meets(Classes::LABELS))
+        && class.starts_with(|c: char| c.is_ascii_uppercase())
+        && line.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Tells whether a word is a UUID (RFC 9562) or the number of a book (ISBN-13).

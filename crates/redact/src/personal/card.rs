@@ -123,14 +123,9 @@ pub(super) fn find(text: &[u8], at: usize) -> Option<Range<usize>> {
     if text[at] == b'0' || !(opens(text, at) || on_track(text, at)) {
         return None;
     }
-    // A fraction, and a number that a name goes on with: `.4207057519934676`, `Object-2423529879879875`.
-    let is_joined = match text[..at] {
-        [.., before, b'.'] => !before.is_ascii_alphabetic(),
-        [b'.'] => true,
-        [.., before, b'-'] => before.is_ascii_alphabetic(),
-        _ => false,
-    };
-    if is_joined {
+    // A fraction: `.4207057519934676`.
+    let before = text[..at].strip_suffix(b".");
+    if before.is_some_and(|before| !before.last().is_some_and(u8::is_ascii_alphabetic)) {
         return None;
     }
     if !matches!(run_end(text, at) - at, 4..=6 | 8 | 13..=DIGITS_MAX) {
@@ -198,7 +193,13 @@ impl CardGroups {
             && !(count > 1 && in_a_row(text, start, end) && !named(text, start, end))
             && (count > 1 || !doubtful(digits.len()) || named(text, start, end))
             && !(count == 1 && in_an_array(text, start, end) && !named(text, start, end))
+            && (!ends_name(text, start) || named(text, start, end))
     }
+}
+
+/// Tells whether a number is the end of a name: `Object-2423529879879875`.
+fn ends_name(text: &[u8], start: usize) -> bool {
+    matches!(text[..start], [.., before, b'-'] if before.is_ascii_alphabetic())
 }
 
 /// Tells whether so many digits in one piece are more often something else: a bar code, or a number

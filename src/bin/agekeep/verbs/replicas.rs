@@ -215,9 +215,6 @@ fn admit(global: &Global, remote: Option<&str>, asked: (&str, &str, Role)) -> Re
 
 /// Removes a machine: its identity from the members, and its key from the signers.
 fn expel(global: &Global, name: &str, remote: Option<&str>) -> Result<()> {
-    let path = global.existing_store()?;
-    let seen = remote::replicas(&path, &global.open_for_reading()?)?;
-    let was_seen = seen.iter().any(|replica| replica.name == name);
     // Its newest card says whether it has left, and the newest memories get new keys too.
     if sync_once(global, remote, None).is_err() {
         // If it contradicts the host, its word does not stand in the way.
@@ -228,13 +225,14 @@ fn expel(global: &Global, name: &str, remote: Option<&str>) -> Result<()> {
     let mut events = Vec::new();
     let signers = store.signer_list();
     let signer = signers.iter().find(|signer| signer.name == name);
-    let replicas = remote::replicas(&path, &store)?;
+    let replicas = remote::replicas(&global.existing_store()?, &store)?;
     let has_left = replicas.iter().any(|replica| {
         signer.is_some_and(|signer| signer.fingerprint == replica.fingerprint) && replica.has_left()
     });
     let is_signer = signer.is_some();
     let is_member = store.members().iter().any(|member| member.name == name);
     // A removal that was stopped before the remote had it has been sent now.
+    let was_seen = replicas.iter().any(|replica| replica.name == name);
     let is_removed = was_seen && !is_member && !is_signer;
     if is_member || !(is_signer || is_removed) {
         let removed = store.remove_member(name, &context, &mut |_, _| {})?;
