@@ -367,6 +367,11 @@ pub(crate) struct CallerClaims {
     pub(crate) reason: Option<String>,
 }
 
+/// Parses a trailer of a commit that names a memory, as [`Event::to_message`] writes it.
+pub(crate) fn named_memory(line: &str) -> Option<MemoryId> {
+    MemoryId::from_hex(line.strip_prefix("Memory: ")?)
+}
+
 impl Event {
     /// Makes the record of a command that has done nothing yet.
     pub(crate) fn new(

@@ -71,9 +71,13 @@ const NOBODY: [&str; 2] = ["--identity", "/nowhere"];
 
 #[test]
 fn a_clone_with_its_keyring_and_an_identity_verifies_cleanly() {
-    for how in ["--mirror", "--bare"] {
+    for how in ["--mirror", "--bare", "--no-single-branch"] {
         let home = home();
-        let clone = clone(&home, how, "clone");
+        let mut clone = clone(&home, how, "clone");
+        if how == "--no-single-branch" {
+            // Files are checked out, and verified is what git has of them.
+            clone.push(".git");
+        }
         copy_keyring(&home, &clone.join("keyring"), &KEYRING);
         assert_eq!(verified(&home, &clone, &["--full"]), (0, none()), "{how}");
         // A look leaves agekeep's own files in it, and a fetch leaves git's.
@@ -114,6 +118,43 @@ fn what_a_copy_does_not_have_is_incomplete_and_not_tampering() {
     assert_eq!(code, 13, "{found:?}");
 }
 
+/// A clone with files checked out is what its `.git` is; its folder can be named, too.
+#[test]
+fn a_clone_with_files_checked_out_is_verified_and_read() {
+    let home = home();
+    let clone = clone(&home, "--no-single-branch", "clone");
+    let missing = || vec!["keyring-missing".to_owned()];
+    assert_eq!(verified(&home, &clone, &[]), (3, missing()));
+    let keyring = home.store().join("keyring");
+    let keyring = ["--keyring", keyring.to_str().expect("UTF-8")];
+    let with_keys = [&keyring[..], &["--full"]].concat();
+    assert_eq!(verified(&home, &clone, &with_keys), (0, none()));
+    let there = ["--store", clone.to_str().expect("UTF-8")];
+    let log = ok(&home.run(&[&there[..], &keyring, &["log"]].concat()));
+    assert!(log.contains("a.md"), "{log}");
+    let name = |name: &str| clone.join(".git").join(name);
+    // What was checked out is no part of it.
+    fs::write(clone.join("signers"), "x").expect("written");
+    assert_eq!(verified(&home, &clone, &with_keys), (0, none()));
+    // A branch of a machine's, of which stock git keeps where it is at the host.
+    let refs = name("refs/remotes/origin/agekeep/lines");
+    fs::create_dir_all(&refs).expect("made");
+    let head = ok(&git(&clone.join(".git"), &["rev-parse", "main"]));
+    for (line, code) in [
+        ("00112233445566778899", 14),
+        ("0011223344556677-99", 14),
+        ("0011223344556677-8899aabb", 0),
+        ("0011223344556677", 0),
+    ] {
+        fs::write(refs.join(line), &head).expect("written");
+        assert_eq!(verified(&home, &clone, &with_keys).0, code, "{line}");
+        fs::remove_file(refs.join(line)).expect("there");
+    }
+    // A store that is used is no clone.
+    ok(&git(&clone.join(".git"), &["config", "core.bare", "true"]));
+    assert_eq!(verified(&home, &clone, &with_keys).0, 14);
+}
+
 /// A host names its own first branch, and keeps refs of its own.
 #[test]
 fn what_a_host_adds_is_untidy_and_a_branch_in_the_place_of_ours_is_tampering() {
@@ -122,7 +163,20 @@ fn what_a_host_adds_is_untidy_and_a_branch_in_the_place_of_ours_is_tampering() {
     copy_keyring(&home, &clone.join("keyring"), &KEYRING);
     let refs = || vec!["refs".to_owned()];
     fs::write(clone.join("HEAD"), "ref: refs/heads/master\n").expect("written");
-    assert_eq!(verified(&home, &clone, &["--full"]), (14, refs()));
+    assert_eq!(verified(&home, &clone, &["--full"]), (0, none()));
+    ok(&git(
+        &clone,
+        &["update-ref", "refs/remotes/origin/main", "main"],
+    ));
+    assert_eq!(
+        verified(&home, &clone, &["--full"]),
+        (14, refs()),
+        "it is bare"
+    );
+    ok(&git(
+        &clone,
+        &["update-ref", "-d", "refs/remotes/origin/main"],
+    ));
     ok(&git(&clone, &["update-ref", "refs/pull/1/head", "main"]));
     assert_eq!(verified(&home, &clone, &["--full"]), (14, refs()));
     // Now stock git would show another history than agekeep.

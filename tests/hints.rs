@@ -556,7 +556,14 @@ pub(crate) fn every_error() -> Vec<Error> {
                 code: text(),
             },
             RemoteFault::Removed { remote: text() },
-            RemoteFault::OnlyHere { remote: text() },
+            RemoteFault::OnlyHere {
+                remote: text(),
+                is_apart: false,
+            },
+            RemoteFault::OnlyHere {
+                remote: text(),
+                is_apart: true,
+            },
             RemoteFault::NoRequest {
                 remote: text(),
                 name: text(),
@@ -564,6 +571,7 @@ pub(crate) fn every_error() -> Vec<Error> {
             RemoteFault::Apart {
                 remote: text(),
                 own: 3,
+                theirs: vec![("ci".into(), 2)],
             },
             RemoteFault::Closed {
                 last: chrono::DateTime::UNIX_EPOCH,

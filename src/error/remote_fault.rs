@@ -86,6 +86,8 @@ pub enum RemoteFault {
     OnlyHere {
         /// The remote.
         remote: String,
+        /// True if the remote has events that do not go on from this copy's.
+        is_apart: bool,
     },
     /// No machine asks for keys under that name, role and code.
     NoRequest {
@@ -101,6 +103,8 @@ pub enum RemoteFault {
         remote: String,
         /// How many events are on that line alone.
         own: u64,
+        /// How many are at the remote alone, by signer.
+        theirs: Vec<(String, u64)>,
     },
     /// The remote serves an older card of a machine than it did before.
     TurnedBack {
@@ -235,6 +239,11 @@ impl RemoteFault {
                  remove its folder when you no longer need it"
                     .into()
             }
+            Self::OnlyHere { is_apart: true, .. } => {
+                "keep what only this copy has with `agekeep export`, then remove its folder and its keyring. \
+                 Nothing was destroyed"
+                    .into()
+            }
             Self::OnlyHere { .. } => {
                 "run `agekeep sync` here, then on a reader's other machine, and try again before anybody \
                  writes. Nothing was destroyed"
@@ -246,7 +255,8 @@ impl RemoteFault {
             }
             Self::Apart { .. } => {
                 "go on with one of the two histories: agekeep cannot merge them. To take the remote's, \
-                 clone it to a new folder, and use that"
+                 clone it to a new folder under this machine's name, carry over what only this copy has, \
+                 and remove this copy: it still opens what is erased elsewhere"
                     .into()
             }
             Self::TurnedBack { remote, .. } => format!(
@@ -318,7 +328,7 @@ impl fmt::Display for RemoteFault {
                 f,
                 "the history of {remote} says that this machine was removed"
             ),
-            Self::OnlyHere { remote } => write!(
+            Self::OnlyHere { remote, .. } => write!(
                 f,
                 "{remote} does not end where this copy does, or no other machine has said that it has all \
                  keys up to there"
@@ -329,11 +339,22 @@ impl fmt::Display for RemoteFault {
                     "no machine named {name} asks for keys at {remote} with that code"
                 )
             }
-            Self::Apart { remote, own } => write!(
-                f,
-                "this store and {remote} each have events that the other lacks; the {own} of this \
-                 machine are safe there on a line of their own"
-            ),
+            Self::Apart {
+                remote,
+                own,
+                theirs,
+            } => {
+                let theirs = theirs.iter();
+                let theirs: Vec<_> = theirs
+                    .map(|(name, count)| format!("{count} by {name}"))
+                    .collect();
+                write!(
+                    f,
+                    "this store and {remote} each have events that the other lacks: the {own} of this \
+                     machine are safe there on a line of their own, and {remote} has {}",
+                    theirs.join(", ")
+                )
+            }
             Self::TurnedBack { remote, machine } => write!(
                 f,
                 "{remote} serves an older card of {machine} than it did before"

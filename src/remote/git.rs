@@ -429,7 +429,7 @@ impl TransferRepository {
         let heard = listen(
             &mut child,
             &read_in_background(words),
-            RUN_TIME_MAX,
+            (RUN_TIME_MAX, SILENCE_MAX),
             &is_too_much,
             progress,
         );
@@ -492,11 +492,11 @@ enum Heard {
     Enough,
 }
 
-/// Follows what git says until it ends, and hands its progress on.
+/// Follows what git says until it ends, and hands its progress on. It may go on, and be silent, for so long.
 fn listen(
     child: &mut Child,
     words: &Receiver<Vec<u8>>,
-    time_max: Duration,
+    (time_max, silence_max): (Duration, Duration),
     is_too_much: &dyn Fn() -> bool,
     progress: &mut ProgressFn<'_>,
 ) -> Heard {
@@ -531,7 +531,7 @@ fn listen(
             Err(RecvTimeoutError::Disconnected) => break,
             // A program that git began, such as a shared ssh connection, may live on.
             Err(RecvTimeoutError::Timeout) if matches!(child.try_wait(), Ok(Some(_))) => break,
-            Err(RecvTimeoutError::Timeout) if heard.elapsed() > SILENCE_MAX => {
+            Err(RecvTimeoutError::Timeout) if heard.elapsed() > silence_max => {
                 return Heard::Silence;
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -692,22 +692,23 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_never_silent_is_given_up() {
+    fn a_host_that_is_never_silent_or_says_nothing_is_given_up() {
+        let (short, long) = (Duration::from_millis(100), Duration::from_secs(600));
         let endless = "while :; do echo remote: yes >&2; sleep 0.01; done";
-        let mut git = Command::new("sh");
-        git.args(["-c", endless]).stderr(Stdio::piped());
-        let mut child = git.spawn().expect("a shell");
-        let words = read_in_background(child.stderr.take().expect("it is piped"));
-        let heard = listen(
-            &mut child,
-            &words,
-            Duration::from_millis(100),
-            &|| false,
-            &mut |_, _| {},
-        );
-        assert_eq!(heard, Heard::Endless);
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
+        let stalled = "echo remote: yes >&2; exec sleep 600";
+        for (script, limits, expected) in [
+            (endless, (short, long), Heard::Endless),
+            (stalled, (long, short), Heard::Silence),
+        ] {
+            let mut git = Command::new("sh");
+            git.args(["-c", script]).stderr(Stdio::piped());
+            let mut child = git.spawn().expect("a shell");
+            let words = read_in_background(child.stderr.take().expect("it is piped"));
+            let heard = listen(&mut child, &words, limits, &|| false, &mut |_, _| {});
+            assert_eq!(heard, expected, "{script}");
+            child.kill().expect("it runs");
+            child.wait().expect("it ends");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A look at a remote: the refs of the machines, their cards, and how far these are believed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use std::time::Duration;
 use crate::crypto::recipients::{self, Member, Role};
 use crate::crypto::seal::Sealed;
 use crate::crypto::sign::Signers;
-use crate::disk::Folder;
+use crate::disk::{Folder, Lock};
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::{ObjectId, StoreId};
 use crate::remote::card::{self, CARDS, Card, LINES, PublishedCard};
 use crate::remote::git::{CARDS_AS_BRANCHES, TransferRepository};
 use crate::remote::local::{Cards, LocalFile, Remote};
 use crate::remote::{TRIES, Transfer, empty, events_after, host_of, opened, policy_at};
-use crate::repository::{BRANCH, Repository};
+use crate::repository::{BRANCH, IncomingPacks, Repository};
 use crate::store::replica::signer_role_at;
 use crate::store::{self, SignerRole};
 use crate::verify::{self, Incoming, Options, Report};
 
-/// Where the end of a history that does not go on from ours is fetched to.
-pub(super) const OTHER_LINE: &str = "refs/agekeep/other";
+/// Where the end of a history that is only looked at is fetched to.
+const OTHER_LINE: &str = "refs/agekeep/other";
 
 /// Most cards that fail to come before the others are left for another time: a host could have each wait.
 const FAILURES_MAX: usize = 4;
@@ -48,6 +48,8 @@ pub(super) struct Look<'a> {
     pub(super) passed_over: BTreeSet<String>,
     /// Where cards were fetched to that were not known before.
     pub(super) fetched: Option<TransferRepository>,
+    /// Events of the remote that do not go on from ours, counted by signer.
+    pub(super) beside: Vec<(String, u64)>,
 }
 
 /// Tells whether a history has a commit.
@@ -75,9 +77,45 @@ pub(super) fn role_now(card: &Card, signers: &Signers, members: &[Member]) -> Op
     (role == Role::Auditor || signs != SignerRole::Auditor).then_some(role)
 }
 
-/// Returns the names of the refs of a machine.
+/// Returns the names of the refs of a machine, as patterns.
 fn names_of(digits: &str) -> [String; 2] {
-    [format!("{CARDS}{digits}"), format!("{LINES}{digits}")]
+    [format!("{CARDS}{digits}"), format!("{LINES}{digits}*")]
+}
+
+/// Returns the newest commit that two histories have in common. Nobody has checked the parents of the second.
+fn common_commit(
+    repository: &Repository,
+    ours: ObjectId,
+    theirs: ObjectId,
+) -> Result<Option<ObjectId>> {
+    let mut ends = [Some(ours), Some(theirs)];
+    let mut seen = HashSet::new();
+    while ends != [None, None] {
+        for end in &mut ends {
+            let Some(commit) = *end else { continue };
+            if !seen.insert(commit) {
+                return Ok(Some(commit));
+            }
+            *end = repository.peek_parent(commit)?;
+        }
+    }
+    Ok(None)
+}
+
+/// Counts commits by who says to have signed them: the one with the most comes first.
+pub(super) fn counted_by_signer(
+    repository: &Repository,
+    commits: &[ObjectId],
+) -> Result<Vec<(String, u64)>> {
+    let mut counts = BTreeMap::new();
+    for commit in commits {
+        let (commit, _) = repository.commit(*commit)?;
+        let signer = commit.author.split(' ').next().unwrap_or_default();
+        *counts.entry(signer.to_owned()).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Ok(counts)
 }
 
 /// What a remote serves, compared with this copy.
@@ -131,60 +169,17 @@ fn inspect_once(
     let mut look = Look::at(root, remote, &git, transfer.attended)?;
     let theirs = look.refs.get(BRANCH).copied();
     let theirs = theirs.ok_or_else(|| empty(&remote.name))?;
-    let is_new = !repository.has(theirs)?;
-    if is_new {
-        let host = host_of(remote, transfer.attended);
-        git.fetch_refs(host, &[(BRANCH.into(), OTHER_LINE.into())])?;
-    }
-    look.read_cards(
-        policy_at(&repository, ours)?.0,
-        &people_at(&repository, ours)?.0,
-        None,
-    )?;
-    // Nobody waits for a network with this lock.
-    let packing = repository.pack_lock()?;
-    let mut packs = None;
-    if is_new {
-        packs = Some(repository.take_packs(&git.repository)?);
-    }
-    let mut inspected = Inspected {
-        remote: remote.name.clone(),
-        head: theirs,
-        missing: match packs {
-            Some(_) => None,
-            None => events_after(&repository, Some(theirs), ours)?,
-        },
-        is_apart: false,
-        report: None,
-    };
-    if inspected.missing.is_none() {
-        let incoming = Incoming {
-            head: theirs,
-            known: ours,
-            before: None,
-        };
-        let (mut report, _) =
-            verify::verify_incoming(root, &Options::default(), incoming, verified)?;
-        // Not what is about this copy, and about no event.
-        report
-            .findings
-            .retain(|found| found.event.is_some() || found.commit.is_some());
-        report.findings_total = report.findings.len() as u64;
-        report.not_checked.clear();
-        report.worst = report.findings.iter().map(|found| found.class).max();
-        // A history that cannot be read to its beginning has findings.
-        inspected.is_apart =
-            report.worst.is_none() && events_after(&repository, Some(ours), theirs)?.is_none();
-        inspected.report = Some(report);
-    }
-    let is_in_order = |report: &Report| report.worst.is_none();
-    if inspected.report.as_ref().is_none_or(is_in_order) {
-        look.check_witnesses(&repository, (ours, theirs))?;
-    }
-    drop((packs, packing));
+    let (inspected, held) =
+        look.inspect_history(&repository, &git, (ours, theirs), None, verified)?;
+    drop(held);
     Ok(inspected)
 }
 
+/// What was fetched only to be looked at, as long as it is there.
+pub(super) struct HeldPacks {
+    _packs: Option<IncomingPacks>,
+    _packing: Lock,
+}
 /// Waits, and tells whether to look again: a host shows the refs of a push one after the other, so that a card
 /// can be there before its history is.
 pub(super) fn look_again(error: &Error, tries_left: usize) -> bool {
@@ -235,7 +230,85 @@ impl<'a> Look<'a> {
             turned_back: None,
             passed_over: BTreeSet::new(),
             fetched: None,
+            beside: Vec::new(),
         })
+    }
+
+    /// Returns the lines of a machine at the remote. Where two copies of it were written to, each has one.
+    pub(super) fn lines_of(&self, digits: &str) -> impl Iterator<Item = (&String, ObjectId)> {
+        let line = format!("{LINES}{digits}");
+        let named = self.refs.iter().map(|(name, commit)| (name, *commit));
+        named.filter(move |(name, _)| {
+            let rest = name.strip_prefix(&line);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        })
+    }
+
+    /// Fetches what a remote has beyond our end of history, verifies it, and compares it with what machines
+    /// signed for. That needs no key. It can be read until what is returned is dropped.
+    pub(super) fn inspect_history(
+        &mut self,
+        repository: &Repository,
+        git: &TransferRepository,
+        (ours, theirs): (ObjectId, ObjectId),
+        own: Option<&String>,
+        verified: &mut dyn FnMut(verify::Progress),
+    ) -> Result<(Inspected, HeldPacks)> {
+        let is_new = !repository.has(theirs)?;
+        if is_new {
+            let host = host_of(&self.remote, self.attended);
+            git.fetch_refs(host, &[(BRANCH.into(), OTHER_LINE.into())])?;
+        }
+        let (store, _) = policy_at(repository, ours)?;
+        let (signers, _) = people_at(repository, ours)?;
+        self.read_cards(store, &signers, own)?;
+        // Nobody waits for a network with this lock.
+        let packing = repository.pack_lock()?;
+        let packs = is_new.then(|| repository.take_packs(&git.repository));
+        let packs = packs.transpose()?;
+        let mut inspected = Inspected {
+            remote: self.remote.name.clone(),
+            head: theirs,
+            missing: match packs {
+                Some(_) => None,
+                None => events_after(repository, Some(theirs), ours)?,
+            },
+            is_apart: false,
+            report: None,
+        };
+        if inspected.missing.is_none() {
+            // A history whose parents cannot be followed has findings.
+            let fork = common_commit(repository, ours, theirs).unwrap_or_default();
+            let incoming = Incoming {
+                head: theirs,
+                known: fork.unwrap_or(ours),
+                before: None,
+            };
+            let mut report =
+                verify::verify_incoming(self.root, &Options::default(), incoming, verified)?.0;
+            // Not what is about this copy, and about no event.
+            report
+                .findings
+                .retain(|found| found.event.is_some() || found.commit.is_some());
+            report.findings_total = report.findings.len() as u64;
+            report.not_checked.clear();
+            report.worst = report.findings.iter().map(|found| found.class).max();
+            if report.worst.is_none() && fork != Some(ours) {
+                inspected.is_apart = true;
+                let commits = store::commits_between(repository, fork, theirs)?;
+                self.beside = counted_by_signer(repository, &commits.unwrap_or_default())?;
+            }
+            inspected.report = Some(report);
+        }
+        let is_in_order = |report: &Report| report.worst.is_none();
+        if inspected.report.as_ref().is_none_or(is_in_order) {
+            self.check_witnesses(repository, (ours, theirs))?;
+        }
+        let held = HeldPacks {
+            _packs: packs,
+            _packing: packing,
+        };
+        Ok((inspected, held))
     }
 
     /// Reads the cards of this machine and of the signers of a store, of which the host has others than
@@ -355,9 +428,9 @@ impl<'a> Look<'a> {
             }));
         }
         for (digits, found) in &self.cards {
-            let (head, line) = (found.card.head, format!("{LINES}{digits}"));
+            let head = found.card.head;
             // That the commit is here says nothing: a host can send it beside a history without it.
-            let is_there = self.refs.get(&line) == Some(&head)
+            let is_there = self.lines_of(digits).any(|(_, end)| end == head)
                 || contains(repository, theirs, head)?
                 || contains(repository, ours, head)?;
             if !is_there {
@@ -369,6 +442,30 @@ impl<'a> Look<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the other machines that may open what they have, and how many events of a history each lacks;
+    /// `None` if it has others.
+    pub(super) fn others(
+        &self,
+        repository: &Repository,
+        own: Option<&String>,
+        (head, events): (ObjectId, u64),
+    ) -> Result<Vec<(String, Option<u64>)>> {
+        let (signers, members) = people_at(repository, head)?;
+        let mut others = Vec::new();
+        for (digits, PublishedCard { card, .. }) in &self.cards {
+            let has_left = card.keys.is_none() && !card.wants_all;
+            let may_open = role_now(card, &signers, &members).is_some();
+            if Some(digits) == own || has_left || !may_open {
+                continue;
+            }
+            let is_in_it = contains(repository, head, card.head)?;
+            let lacks = is_in_it.then(|| events.saturating_sub(card.events));
+            others.push((card.name.clone(), lacks));
+        }
+        others.sort();
+        Ok(others)
     }
 
     /// Fetches the cards with mail for a mailbox of which only the card itself was kept.

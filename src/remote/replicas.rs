@@ -240,9 +240,9 @@ pub fn leave(
     let (signers, _) = people_at(&repository, head)?;
     look.read_cards(machine.store_id(head)?, &signers, machine.digits().as_ref())?;
     let theirs = look.refs.get(BRANCH).copied();
-    let only_here = || {
+    let only_here = |is_apart| {
         let remote = remote.name.clone();
-        Error::Remote(RemoteFault::OnlyHere { remote })
+        Error::Remote(RemoteFault::OnlyHere { remote, is_apart })
     };
     let mut is_removed = false;
     match theirs.filter(|_| machine.has_keys()) {
@@ -253,8 +253,11 @@ pub fn leave(
         Some(theirs) => {
             match machine.pull(&git, &mut look, (head, theirs), transfer, &mut |_| ()) {
                 Err(Error::Remote(RemoteFault::Removed { .. })) => is_removed = true,
-                Err(Error::Remote(fault)) if is_of_turns(&fault) => return Err(only_here()),
-                Ok(_) => return Err(only_here()),
+                Err(Error::Remote(fault)) if is_of_turns(&fault) => {
+                    let is_apart = matches!(fault, RemoteFault::Diverged { .. });
+                    return Err(only_here(is_apart));
+                }
+                Ok(_) => return Err(only_here(false)),
                 Err(error) => return Err(error),
             }
         }
@@ -275,13 +278,13 @@ pub fn leave(
             _ => true,
         };
         if is_only_here {
-            return Err(only_here());
+            return Err(only_here(false));
         }
     }
     // Without its first file it is no keyring, and the others are left by a removal that was stopped.
     let folder = machine.keyring_folder(head)?;
     if !destroy_keys(&root, &repository, &folder, head)? {
-        return Err(only_here());
+        return Err(only_here(false));
     }
     local::ask_no_more(&root)?;
     match (card, machine.signing_key()) {

@@ -26,15 +26,15 @@ use crate::keyring::{backup, mailbox};
 use crate::remote::card::{self, CARDS, Card, LINES, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, LocalFile, Remote, Seen};
-use crate::remote::look::{Look, OTHER_LINE, look_again, people_at, role_now};
+use crate::remote::look::{Look, contains, counted_by_signer, look_again, people_at, role_now};
 use crate::remote::{
-    IncomingKeys, PullOptions, Pulled, Source, TRIES, Transfer, events_after, events_at,
-    fetch_history, has_keyring, host_of, keyring_folder, opened, policy_at, receive,
+    IncomingKeys, PullOptions, Pulled, Source, TRIES, Transfer, accept_verified, events_after,
+    events_at, fetch_history, has_keyring, host_of, keyring_folder, opened, policy_at, receive,
     refuse_live_store,
 };
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::{
-    Addressee, OwnSide, check_own_keyring, held_keys, own_side, signing_key,
+    Addressee, OwnSide, check_own_keyring, count_erased, held_keys, own_side, signing_key,
 };
 use crate::store::{self, Audience, Clock, Identity, Keys, Store};
 use crate::verify;
@@ -60,6 +60,13 @@ pub struct Synced {
     pub mailed: usize,
     /// True if keys came in another machine's mail.
     pub has_new_keys: bool,
+    /// Who signed the events that came, and how many each: the one with the most first.
+    pub received_by: Vec<(String, u64)>,
+    /// How many memories those events erased: this machine has no key of them any more.
+    pub erased: u64,
+    /// The other machines that may open what they have, and how many events each lacks, as its newest card
+    /// says; `None` if it has events that are not here.
+    pub others: Vec<(String, Option<u64>)>,
 }
 
 /// This machine: its store once that can be opened, and the keys until then.
@@ -100,6 +107,7 @@ pub fn sync(
     let repository = opened(&root)?;
     refuse_live_store(&remote.url)?;
     let mut machine = Machine::begin(&root, &repository, keys, local.asks())?;
+    let begun = store::placed_head(&root, &repository)?;
     let (mut received, mut has_new_keys) = (0, false);
     let mut passed_over: BTreeSet<String> = passed_over.map(str::to_owned).into_iter().collect();
     let mut wrong = None;
@@ -117,12 +125,7 @@ pub fn sync(
                     has_new_keys |= new_keys;
                     machine.open_if_it_can()?;
                 }
-                Err(Error::Remote(fault)) if is_of_turns(&fault) => {
-                    if matches!(fault, RemoteFault::Diverged { .. }) {
-                        machine.check_other_line(&look, &git, (ours, theirs))?;
-                    }
-                    missed = Some(fault);
-                }
+                Err(Error::Remote(fault)) if is_of_turns(&fault) => missed = Some(fault),
                 // Another machine may have sent the same keys.
                 Err(Error::Remote(RemoteFault::WrongKeys {
                     machine: Some(machine),
@@ -158,12 +161,24 @@ pub fn sync(
             return Err(Error::Remote(wrong));
         }
         if let Some(fault) = missed {
-            return Err(machine.explain(fault, &remote, &sent)?);
+            return Err(machine.explain(fault, &look, &sent)?);
         }
         machine.check_not_waiting(&remote, &sent)?;
+        let came = store::commits_between(&repository, Some(begun), sent.synced.head)?;
+        let came = came.filter(|_| received > 0).unwrap_or_default();
         return Ok(Synced {
             received,
             has_new_keys,
+            received_by: counted_by_signer(&repository, &came)?,
+            erased: match &machine.store {
+                Some(store) => count_erased(store, &came)?,
+                None => 0,
+            },
+            others: look.others(
+                &repository,
+                own.as_ref(),
+                (sent.synced.head, sent.synced.events),
+            )?,
             ..sent.synced
         });
     }
@@ -264,8 +279,25 @@ impl<'a> Machine<'a> {
     }
 
     /// Takes what the remote has; the second part tells whether keys came along. `None` if the store
-    /// went on meanwhile.
+    /// went on meanwhile. What does not go on from here is verified all the same.
     pub(super) fn pull(
+        &self,
+        git: &TransferRepository,
+        look: &mut Look<'_>,
+        ends: (ObjectId, ObjectId),
+        transfer: &mut Transfer<'_>,
+        verified: &mut dyn FnMut(verify::Progress),
+    ) -> Result<Option<(Pulled, bool)>> {
+        match self.pull_what_follows(git, look, ends, transfer, verified) {
+            Err(fault @ Error::Remote(RemoteFault::Diverged { .. })) => {
+                self.check_beside(git, look, ends, verified)?;
+                Err(fault)
+            }
+            pulled => pulled,
+        }
+    }
+
+    fn pull_what_follows(
         &self,
         git: &TransferRepository,
         look: &mut Look<'_>,
@@ -341,9 +373,8 @@ impl<'a> Machine<'a> {
         let (signers, members) = people_at(self.repository, theirs)?;
         let own = self.identity.recipients();
         let Some(role) = recipients::role_of(&members, &own) else {
-            let (_, members) = people_at(self.repository, ours)?;
-            let was_member = recipients::role_of(&members, &own).is_some();
-            let removed = was_member.then(|| refusal(RemoteFault::Removed { remote }));
+            let is_removed = self.is_member_at(ours)?;
+            let removed = is_removed.then(|| refusal(RemoteFault::Removed { remote }));
             return Ok(removed.unwrap_or_default());
         };
         let held = self.store.as_ref().map(held_keys);
@@ -387,6 +418,12 @@ impl<'a> Machine<'a> {
             return Ok(refusal(RemoteFault::NoKeys { remote }));
         }
         Ok(IncomingKeys::default())
+    }
+
+    /// Tells whether the identity of this machine is a member's as of a commit.
+    fn is_member_at(&self, head: ObjectId) -> Result<bool> {
+        let (_, members) = people_at(self.repository, head)?;
+        Ok(recipients::role_of(&members, &self.identity.recipients()).is_some())
     }
 
     /// Returns the cards of other readers' machines whose history ends among these commits, and where: the
@@ -487,6 +524,9 @@ impl<'a> Machine<'a> {
                 sent,
                 mailed,
                 has_new_keys: false,
+                received_by: Vec::new(),
+                erased: 0,
+                others: Vec::new(),
             },
             card: side,
         }))
@@ -529,14 +569,11 @@ impl<'a> Machine<'a> {
         let mut updates = Vec::new();
         match missed {
             Some(RemoteFault::Diverged { .. }) => {
-                let name = digits.map(|digits| format!("{LINES}{digits}"));
-                if let Some(name) = name.filter(|name| look.refs.get(name) != Some(&head)) {
-                    let how = HowUpdated::Replaces(look.refs.get(&name).copied());
-                    updates.push(RefUpdate {
-                        name,
-                        to: head,
-                        how,
-                    });
+                let line = digits.map(|digits| self.own_line(look, &digits, head));
+                let line = line.transpose()?;
+                if let Some((name, known)) = line.filter(|(_, known)| *known != Some(head)) {
+                    let (to, how) = (head, HowUpdated::Replaces(known));
+                    updates.push(RefUpdate { name, to, how });
                 }
                 return Ok(Some((updates, 0)));
             }
@@ -564,6 +601,27 @@ impl<'a> Machine<'a> {
             });
         }
         Ok(Some((updates, sent)))
+    }
+
+    /// Returns the line of this machine at the remote, and where it ends: the one that this history goes on
+    /// from. If that of its name is another copy's, with the same key, this one gets a line beside it.
+    fn own_line(
+        &self,
+        look: &Look<'_>,
+        digits: &str,
+        head: ObjectId,
+    ) -> Result<(String, Option<ObjectId>)> {
+        for (name, end) in look.lines_of(digits) {
+            if contains(self.repository, head, end)? {
+                return Ok((name.clone(), Some(end)));
+            }
+        }
+        let name = format!("{LINES}{digits}");
+        if !look.refs.contains_key(&name) {
+            return Ok((name, None));
+        }
+        let head = head.to_string();
+        Ok((format!("{name}-{}", &head[..8]), None))
     }
 
     /// Makes this machine's card, and the mail that goes with it. `None` for a copy that is nobody's: it
@@ -667,16 +725,19 @@ impl<'a> Machine<'a> {
     }
 
     /// Says what another machine has to do first.
-    fn explain(&self, fault: RemoteFault, remote: &Remote, sent: &Sent) -> Result<Error> {
-        let name = remote.name.clone();
+    fn explain(&self, fault: RemoteFault, look: &Look<'_>, sent: &Sent) -> Result<Error> {
+        let name = look.remote.name.clone();
         let is_keyless = matches!(fault, RemoteFault::NoKeys { .. });
         let fault = match (fault, &sent.card) {
             (RemoteFault::NoKeys { .. }, Some(_)) => RemoteFault::NoMail { remote: name },
             (RemoteFault::Diverged { .. }, Some(_)) => {
-                let seen = remote.seen.map(|seen| seen.commit);
+                let seen = look.remote.seen.map(|seen| seen.commit);
                 let own = events_after(self.repository, seen, sent.synced.head)?;
-                let own = own.unwrap_or_default();
-                RemoteFault::Apart { remote: name, own }
+                RemoteFault::Apart {
+                    remote: name,
+                    own: own.unwrap_or_default(),
+                    theirs: look.beside.clone(),
+                }
             }
             (fault, _) => fault,
         };
@@ -687,29 +748,30 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Refuses a remote of another store, where no line of this one belongs. Nothing of the remote's history
-    /// is kept.
-    fn check_other_line(
+    /// Refuses a history that does not go on from here and does not verify, where no line of this one belongs,
+    /// and one that says that this machine was removed. Nothing of it is kept.
+    fn check_beside(
         &self,
-        look: &Look<'_>,
         git: &TransferRepository,
+        look: &mut Look<'_>,
         (ours, theirs): (ObjectId, ObjectId),
+        verified: &mut dyn FnMut(verify::Progress),
     ) -> Result<()> {
-        let host = host_of(&look.remote, look.attended);
-        git.fetch_refs(host, &[(BRANCH.into(), OTHER_LINE.into())])?;
-        let packing = self.repository.pack_lock()?;
-        let packs = self.repository.take_packs(&git.repository)?;
+        let own = self.digits();
+        let (inspected, held) =
+            look.inspect_history(self.repository, git, (ours, theirs), own.as_ref(), verified)?;
         let remote = look.remote.name.clone();
-        let unverified = |what: &str| {
-            let (remote, what) = (remote.clone(), what.to_owned());
-            Error::Remote(RemoteFault::Unverified { remote, what })
-        };
-        match self.store_id(theirs) {
-            Ok(id) if id == self.store_id(ours)? => {}
-            Ok(_) => return Err(unverified("it is that of another store")),
-            Err(error) => return Err(unverified(&error.to_string())),
+        if let Some(report) = inspected.report {
+            accept_verified(report, &remote, || Ok(Some(0)))?;
         }
-        drop((packs, packing));
+        if self.store_id(theirs)? != self.store_id(ours)? {
+            let what = "it is that of another store".into();
+            return Err(Error::Remote(RemoteFault::Unverified { remote, what }));
+        }
+        if self.is_member_at(ours)? && !self.is_member_at(theirs)? {
+            return Err(Error::Remote(RemoteFault::Removed { remote }));
+        }
+        drop(held);
         Ok(())
     }
 }

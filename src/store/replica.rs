@@ -1,7 +1,7 @@
 //! This replica: whether it is in touch, what it can say of itself to others, mail with keys for those that
 //! lack some, and how its own keys are destroyed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Datelike, Utc};
 use serde::Deserialize;
@@ -12,12 +12,13 @@ use crate::crypto::seal::{Recipient, Sealed};
 use crate::crypto::sign::{Signers, SigningKey};
 use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, RemoteFault, Result};
+use crate::event;
 use crate::id::{ObjectId, StoreId};
 use crate::keyring::backup::{self, AuditorMailbox, ReaderMailbox};
 use crate::keyring::{self, HeldKeys, mailbox};
 use crate::policy::expiration::Lifetime;
 use crate::repository::Repository;
-use crate::store::keyring_location::check_one_keyring;
+use crate::store::keyring_location::{changes_keys, check_one_keyring};
 use crate::store::recovery::{open_journal, refresh};
 use crate::store::signers::signer_now;
 use crate::store::{SignerRole, Store, VerifyingKey, lock};
@@ -218,6 +219,28 @@ pub(crate) fn check_own_keyring(store: &Store) -> Result<()> {
 /// Returns what this machine has of the keys.
 pub(crate) fn held_keys(store: &Store) -> HeldKeys {
     store.ledger.keyring.held()
+}
+
+/// Counts the memories that these commits name and that have no key here, of those commits that can destroy
+/// one.
+///
+/// # Errors
+/// [`Error::Damaged`] if a commit cannot be read.
+pub(crate) fn count_erased(store: &Store, commits: &[ObjectId]) -> Result<u64> {
+    let (repository, keyring) = (&store.ledger.repository, &store.ledger.keyring);
+    let mut erased = BTreeSet::new();
+    for commit in commits {
+        let (commit, _) = repository.commit(*commit)?;
+        if !changes_keys(&commit.message) {
+            continue;
+        }
+        for id in commit.message.lines().filter_map(event::named_memory) {
+            if !keyring.in_names(id)? {
+                erased.insert(id);
+            }
+        }
+    }
+    Ok(erased.len() as u64)
 }
 
 /// Returns the store's id.

@@ -489,7 +489,6 @@ impl<'a> MessageHeader<'a> {
             Some((before, last)) => (Some(before), last),
             None => (None, message.trailers.trim_end()),
         };
-        let memory = |line: &str| MemoryId::from_hex(line.strip_prefix("Memory: ")?);
         let memories = before.into_iter().flat_map(|lines| lines.split('\n'));
         let chain = match last.strip_prefix("Chain: ")? {
             "none" => None,
@@ -498,7 +497,7 @@ impl<'a> MessageHeader<'a> {
         Some(Self {
             command,
             outcome,
-            memories: memories.map(memory).collect::<Option<_>>()?,
+            memories: memories.map(event::named_memory).collect::<Option<_>>()?,
             chain,
             message,
         })

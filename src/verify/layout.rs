@@ -44,6 +44,9 @@ const KNOWN: &[&str] = &[
     "FETCH_HEAD.lock",
 ];
 
+/// What stock git adds to a clone that has files checked out.
+const OF_CHECKOUT: &[&str] = &["index", "index.lock", "COMMIT_EDITMSG"];
+
 /// Prefixes of the names of temporary files.
 const PASSING: &[&str] = &["tmp_agekeep_", ".agekeep-init-", ".nfs"];
 
@@ -91,6 +94,16 @@ fn read(root: &Folder, name: &Name) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
+/// Tells whether stock git made the folder: a store has a journal.
+fn is_clone(root: &Folder) -> bool {
+    !root.has(&Name::JOURNAL)
+}
+
+/// Tells whether stock git made the folder for a clone that has files checked out.
+fn has_checkout(root: &Folder) -> bool {
+    is_clone(root) && root.path().ends_with(".git")
+}
+
 /// Checks the file `HEAD`, of which only stock git reads what it says. If it names another branch,
 /// stock git shows that one; a clone of a host may name a branch that is not there.
 fn head_file(root: &Folder, refs: &[String], findings: &mut Findings) {
@@ -103,7 +116,12 @@ fn head_file(root: &Folder, refs: &[String], findings: &mut Findings) {
             let is_missing = |name: &str| !refs.iter().any(|known| known == name);
             match name {
                 Some(BRANCH) => return,
-                Some(name) if name.starts_with("refs/heads/") && is_missing(name) => ("refs", what),
+                Some(name) if name.starts_with("refs/heads/") && is_missing(name) => {
+                    if is_clone(root) {
+                        return;
+                    }
+                    ("refs", what)
+                }
                 _ => ("head", what),
             }
         }
@@ -112,8 +130,8 @@ fn head_file(root: &Folder, refs: &[String], findings: &mut Findings) {
     findings.add_outside(Fault::new(id, what));
 }
 
-/// Reports every ref but the branch and, in a mirror of a remote, those of machines; returns the names
-/// of all.
+/// Reports every ref but the branch and, in a clone, those of machines and those that stock git keeps of a
+/// remote; returns the names of all.
 fn refs(root: &Folder, findings: &mut Findings) -> Vec<String> {
     let mut names = Vec::new();
     if let Ok(refs) = root.sub(&Name::REFS) {
@@ -133,18 +151,11 @@ fn refs(root: &Folder, findings: &mut Findings) -> Vec<String> {
     }
     names.sort();
     names.dedup();
-    let is_mirror = !root.has(&Name::JOURNAL);
-    let is_of_machine = |name: &&String| {
-        let beside = name.strip_prefix("refs/agekeep/");
-        let beside = beside.or_else(|| name.strip_prefix("refs/heads/agekeep/"));
-        let digits = beside.and_then(|rest| {
-            let (kind, digits) = rest.split_once('/')?;
-            ["cards", "lines"].contains(&kind).then_some(digits)
-        });
-        is_mirror && digits.is_some_and(|digits| hex_bytes::<8>(digits).is_some())
-    };
+    let (is_clone, has_checkout) = (is_clone(root), has_checkout(root));
+    let is_known =
+        |name: &&String| is_clone && is_of_machine(name) || has_checkout && is_of_remote(name);
     let others = names.iter().filter(|name| *name != BRANCH);
-    for name in others.filter(|name| !is_of_machine(name)) {
+    for name in others.filter(|name| !is_known(name)) {
         let id = if name.starts_with("refs/replace/") {
             "replace-refs"
         } else {
@@ -154,6 +165,33 @@ fn refs(root: &Folder, findings: &mut Findings) -> Vec<String> {
         findings.add_outside(Fault::new(id, what));
     }
     names
+}
+
+/// Tells whether a ref is a machine's card or line, also where a host takes branches alone.
+fn is_of_machine(name: &str) -> bool {
+    let beside = name.strip_prefix("refs/agekeep/");
+    let beside = beside.or_else(|| name.strip_prefix("refs/heads/agekeep/"));
+    let parts = beside.and_then(|rest| rest.split_once('/'));
+    parts.is_some_and(|(kind, rest)| {
+        // A copied machine has a line beside that of the first.
+        let line = rest.split_once('-').filter(|_| kind == "lines");
+        let digits = match line {
+            Some((digits, head)) if hex_bytes::<4>(head).is_some() => digits,
+            _ => rest,
+        };
+        ["cards", "lines"].contains(&kind) && hex_bytes::<8>(digits).is_some()
+    })
+}
+
+/// Tells whether a ref is one that stock git keeps of a remote.
+fn is_of_remote(name: &str) -> bool {
+    let rest = name.strip_prefix("refs/remotes/");
+    let rest = rest.and_then(|rest| rest.split_once('/'));
+    rest.is_some_and(|(_, rest)| {
+        rest == "HEAD"
+            || rest == BRANCH.trim_start_matches("refs/heads/")
+            || is_of_machine(&format!("refs/heads/{rest}"))
+    })
 }
 
 fn loose_refs(folder: &Folder, name: &str, depth: u32, names: &mut Vec<String>) {
@@ -221,7 +259,8 @@ fn stray(root: &Folder, findings: &mut Findings) {
     for name in root.list().unwrap_or_default() {
         let name = name.to_string_lossy().into_owned();
         let passing = PASSING.iter().any(|begin| name.starts_with(begin));
-        if passing || KNOWN.contains(&name.as_str()) {
+        let is_of_checkout = has_checkout(root) && OF_CHECKOUT.contains(&name.as_str());
+        if passing || is_of_checkout || KNOWN.contains(&name.as_str()) {
             continue;
         }
         let fault = if name == "config.worktree" {
@@ -267,7 +306,10 @@ fn check_config(root: &Folder, findings: &mut Findings) {
         Err(what) => return fault(what),
     };
     let found: Vec<_> = keys(&String::from_utf8_lossy(&bytes)).collect();
-    let expected = expected_keys(&found);
+    let mut expected = expected_keys(&found);
+    if has_checkout(root) && !expected.contains_key(LATER) {
+        expected.insert("core.bare".into(), "false".into());
+    }
     let mut missing = expected.clone();
     for (index, key) in found.into_iter().enumerate() {
         let Ok(key) = key else {

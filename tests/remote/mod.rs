@@ -1,8 +1,10 @@
 //! Copies elsewhere: what is sent and taken, what is refused, and what a killed transfer leaves.
 
+mod apart;
 mod hosts;
 mod policies;
 mod replicas;
+mod stops;
 mod transports;
 
 use std::fs;

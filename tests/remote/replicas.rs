@@ -45,7 +45,7 @@ fn synced(machine: &Home) -> Value {
     lines[0].clone()
 }
 
-fn verified(machine: &Home) -> Option<i32> {
+pub(super) fn verified(machine: &Home) -> Option<i32> {
     let output = machine.run(&["verify", "--full", "--json"]);
     let report = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_verify_ended(&output, &report);
@@ -71,7 +71,7 @@ pub(super) fn receipt_on(machine: &Home) -> String {
 }
 
 /// The ref of the card of a machine.
-fn card_of(host: &Path, name: &str) -> String {
+pub(super) fn card_of(host: &Path, name: &str) -> String {
     let refs = git(
         host,
         &[
@@ -418,6 +418,17 @@ fn monitoring_names_a_machine_that_has_not_applied_an_erasure() {
     ok(&at("2026-01-05", &["sync"]));
     let status = |day: &str| at(day, &["status", "--max-erasure-age", "7d"]);
     assert_eq!(status("2026-01-11").status.code(), Some(0));
+    let named = |day: &str| {
+        let found = json_lines(&at(day, &["doctor", "--json"]).stdout);
+        let found = found.into_iter().filter(|advice| {
+            advice["what"]
+                .as_str()
+                .is_some_and(|what| what.starts_with("ci "))
+        });
+        found.map(|advice| advice["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(named("2026-01-09"), [] as [Value; 0]);
+    assert_eq!(named("2026-01-13"), ["machine-behind"]);
     let late = status("2026-01-13");
     assert_eq!(late.status.code(), Some(14));
     assert!(
@@ -425,64 +436,17 @@ fn monitoring_names_a_machine_that_has_not_applied_an_erasure() {
         "{}",
         stdout(&late)
     );
-    ok(&ci.run(&["sync", "--now", "2026-01-14"]));
+    let came = ok(&ci.run(&["sync", "--now", "2026-01-14"]));
+    assert!(
+        came.contains("(owner ") && came.contains("1 memory was erased elsewhere"),
+        "{came}"
+    );
+    assert!(
+        came.contains("owner has everything") || came.contains("owner lacks"),
+        "{came}"
+    );
     ok(&at("2026-01-14", &["sync"]));
     assert_eq!(status("2026-01-15").status.code(), Some(0));
-}
-
-#[test]
-fn two_that_both_wrote_keep_their_lines_and_nothing_is_taken() {
-    let (laptop, host) = home_with_host();
-    ok(&laptop.run(&["sync"]));
-    let ci = joined(&laptop, &host, "ci");
-    ok(&laptop.run(&["sync"]));
-    ok(&laptop.run(&["create", "l.md", "--text", "of the laptop"]));
-    ok(&ci.run(&["create", "c.md", "--text", "of ci"]));
-    ok(&laptop.run(&["sync"]));
-    let before = head(&ci.store());
-    for _ in 0..2 {
-        let apart = ci.run(&["sync", "--json"]);
-        assert_eq!(
-            refused(&apart),
-            (Some(15), "apart".into()),
-            "{}",
-            stderr(&apart)
-        );
-    }
-    assert_eq!(head(&ci.store()), before);
-    let line = card_of(&host, "ci").replace("cards", "lines");
-    assert_eq!(stdout(&git(&host, &["rev-parse", &line])), before);
-    assert_eq!(head(&host), head(&laptop.store()));
-    // The others go on, and see it. An erasure is not taken for done on a line that is longer.
-    ok(&laptop.run(&["create", "m.md", "--text", "goes on"]));
-    for _ in 0..6 {
-        ok(&ci.run(&["view", "a.md"]));
-    }
-    drop(ci.run(&["sync"]));
-    ok(&laptop.run(&["sync"]));
-    ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "x"]));
-    let receipt = receipt_on(&laptop);
-    assert!(receipt.contains("not yet by ci: it was at"), "{receipt}");
-    let listed = ok(&laptop.run(&["replicas", "list"]));
-    assert!(listed.contains("has events that are not here"), "{listed}");
-    ok(&laptop.run(&["sync"]));
-    for machine in [&laptop, &ci] {
-        assert_eq!(verified(machine), Some(0));
-    }
-    // ci takes the other history: a new clone, under its own name and keys.
-    let new = ci.path().join("new");
-    ok(&ci.run(&["clone", path(&host), path(&new), "--name", "ci"]));
-    ok(&laptop.run(&["sync"]));
-    let on_new = |args: &[&str]| {
-        let mut command = ci.command(args);
-        command.env("AGEKEEP_STORE", &new);
-        feed(command, b"")
-    };
-    ok(&on_new(&["sync"]));
-    assert!(ok(&on_new(&["view", "m.md"])).contains("goes on"));
-    ok(&on_new(&["sync"]));
-    ok(&laptop.run(&["sync"]));
-    assert_eq!(on_new(&["verify", "--full"]).status.code(), Some(0));
 }
 
 /// What a host does to what machines said there, in shell, and what another machine's sync ends with.
@@ -1546,4 +1510,156 @@ fn a_server_keeps_in_sync() {
     ok(&laptop.run(&["sync"]));
     assert_eq!(verified(&laptop), Some(0));
     assert_eq!(verified(&ci), Some(0));
+}
+
+/// Every way in which keys are destroyed, for several memories at once, and a machine that was away for a year.
+/// An archivist has every object that the host ever got, and in the end every key of every machine.
+#[test]
+fn whatever_destroys_keys_the_archivist_opens_nothing_of_it() {
+    let laptop = Home::empty().made_by(&["init", "--trial", "--now", "2026-01-01"]);
+    let host = laptop.path().join("host.git");
+    bare(&host);
+    let on =
+        |machine: &Home, day: &str, args: &[&str]| machine.run(&[args, &["--now", day]].concat());
+    let first = |args: &[&str]| ok(&on(&laptop, "2026-01-02", args));
+    for (key, value) in [
+        ("unaccessed_for", "60d"),
+        ("grace", "10d"),
+        ("then", "erase"),
+    ] {
+        first(&["policy", "set", &format!("expiration.{key}"), value]);
+    }
+    for (name, text) in [
+        ("erased", "of weber"),
+        ("whole", "first draft"),
+        ("swept", "old news"),
+    ] {
+        first(&["create", &format!("{name}.md"), "--text", text]);
+    }
+    first(&["edit", "whole.md", "--old", "first", "--new", "second"]);
+    first(&["remote", "add", "origin", path(&host)]);
+    first(&["sync"]);
+    let archive = laptop.path().join("archive.git");
+    bare(&archive);
+    let fetches = std::cell::Cell::new(0);
+    let archives = || {
+        fetches.set(fetches.get() + 1);
+        let specs = format!("+refs/*:refs/kept/{}/*", fetches.get());
+        ok(&git(&archive, &["fetch", "-q", path(&host), &specs]));
+    };
+    let join = |name: &str| {
+        let (machine, code) = asking(&host, name, &["--now", "2026-01-03"]);
+        ok(&on(
+            &laptop,
+            "2026-01-03",
+            &["replicas", "add", name, "--code", &code],
+        ));
+        archives();
+        ok(&on(&machine, "2026-01-03", &["sync"]));
+        ok(&on(&laptop, "2026-01-03", &["sync"]));
+        archives();
+        machine
+    };
+    let (ci, away) = (join("ci"), join("away"));
+    // What each of the three was.
+    let texts = [
+        ("erased.md", "of weber"),
+        ("whole.md", "first draft"),
+        ("swept.md", "old news"),
+    ];
+    let begun = head(&host);
+    // They look at history as it was then, and as it is now.
+    let opened_by = |machine: &Home| {
+        let reads = |(name, text): &&(&str, &str)| {
+            [&begun, &head(&host)].iter().any(|end| {
+                ok(&git(
+                    &archive,
+                    &["update-ref", "refs/heads/main", end.trim()],
+                ));
+                let mut view = machine.command(&["view", name, "--at", "6"]);
+                view.env("AGEKEEP_STORE", &archive)
+                    .env("AGEKEEP_KEYRING", machine.store().join("keyring"));
+                drop(fs::remove_dir_all(machine.path().join("archivist")));
+                view.env("XDG_STATE_HOME", machine.path().join("archivist"));
+                stdout(&feed(view, b"")).contains(text)
+            })
+        };
+        texts.iter().filter(reads).count()
+    };
+    for machine in [&laptop, &ci, &away] {
+        assert_eq!(opened_by(machine), 3, "the control");
+    }
+    let then = |day: &str, args: &[&str]| {
+        ok(&on(&laptop, day, args));
+        ok(&on(&laptop, day, &["sync"]));
+        archives();
+        ok(&on(&ci, day, &["sync"]));
+        archives();
+    };
+    then(
+        "2026-01-04",
+        &["erase", "erased.md", "--yes", "--reason", "request 1"],
+    );
+    then(
+        "2026-01-05",
+        &[
+            "erase",
+            "whole.md",
+            "--history",
+            "--yes",
+            "--reason",
+            "request 2",
+        ],
+    );
+    for day in ["2026-02-20", "2026-03-20", "2026-04-10"] {
+        ok(&on(&laptop, day, &["view", "whole.md"]));
+        then(day, &["expire"]);
+    }
+    let kept = ok(&on(&laptop, "2026-04-21", &["view", "whole.md"]));
+    assert!(kept.contains("second draft"), "{kept}");
+    ok(&on(&laptop, "2026-04-21", &["sync"]));
+    archives();
+    for machine in [&laptop, &ci] {
+        assert_eq!(opened_by(machine), 0);
+    }
+    // Until it has synced, the machine that is away opens all of them, and the receipts name it.
+    assert_eq!(opened_by(&away), 3);
+    let receipts = |day: &str| {
+        let log = json_lines(&on(&laptop, day, &["log", "--json"]).stdout);
+        let mut shown = Vec::new();
+        for event in log {
+            let receipt = laptop.run(&["receipt", "show", &event["event"].to_string()]);
+            if receipt.status.success() {
+                shown.push(stdout(&receipt));
+            }
+        }
+        assert!(shown.len() >= 3, "{shown:?}");
+        shown.join("\n")
+    };
+    let before = receipts("2026-04-22");
+    assert_eq!(
+        before.matches("not yet by").count(),
+        before.matches("destroyed by").count(),
+        "{before}"
+    );
+    ok(&on(&away, "2027-01-10", &["sync", "--json"]));
+    archives();
+    ok(&on(&laptop, "2027-01-11", &["sync"]));
+    archives();
+    let after = receipts("2027-01-12");
+    assert!(!after.contains("not yet by"), "{after}");
+    let boxes = laptop.path().join("boxes");
+    fs::create_dir(&boxes).expect("made");
+    let mail = mail_at(&archive);
+    assert!(mail.len() > 5, "{} pieces of mail", mail.len());
+    for machine in [&laptop, &ci, &away] {
+        assert_eq!(opened_by(machine), 0);
+        assert_eq!(verified(machine), Some(0));
+        for identity in [mailbox_of(machine, &boxes), machine.identity()] {
+            let opens = mail
+                .iter()
+                .filter(|mail| opened(&identity, &mail.bytes).is_some());
+            assert_eq!(opens.count(), 0);
+        }
+    }
 }

@@ -13,7 +13,7 @@ use super::{bare, contents, head, home_with_host, ok, on, path, refused, verifie
 use crate::support::{Home, every, has_peer, stderr};
 
 /// A server that ends with the test.
-struct Server(Child);
+pub(super) struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
@@ -23,7 +23,7 @@ impl Drop for Server {
 }
 
 /// A port that is free now.
-fn free_port() -> u16 {
+pub(super) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
 }
@@ -45,7 +45,7 @@ fn serve(mut command: Command, port: u16) -> Server {
     server
 }
 
-fn daemon(base: &Path, port: u16) -> Server {
+pub(super) fn daemon(base: &Path, port: u16) -> Server {
     // `git daemon` would go on after the `git` that began it.
     let programs = Command::new("git").arg("--exec-path").output();
     let programs = ok(&programs.expect("git runs"));

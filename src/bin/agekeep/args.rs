@@ -558,6 +558,8 @@ impl Global {
                 Err(Error::io("enter", &path)(source))
             }
             Err(_) if is_kit(&path) => Ok(path.join("store")),
+            // A clone by stock git that has files checked out.
+            Err(_) if path.join(".git/HEAD").is_file() => Ok(path.join(".git")),
             Err(_) if !path.join("keyring").is_dir() => Err(Error::NoStore { path }),
             _ => Ok(path),
         }

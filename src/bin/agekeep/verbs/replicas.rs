@@ -1,5 +1,6 @@
 //! Copies on several machines: `sync`, and `replicas`, which lets machines in and out.
 
+use std::fmt::Write;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -124,6 +125,14 @@ fn sync_once(global: &Global, remote: Option<&str>, passed_over: Option<&str>) -
     })
 }
 
+fn to_signer((name, events): &(String, u64)) -> Value {
+    json!({"name": name, "events": events})
+}
+
+fn to_other((name, lacks): &(String, Option<u64>)) -> Value {
+    json!({"name": name, "lacks": lacks})
+}
+
 fn synced_to_json(synced: &Synced) -> Value {
     json!({
         "schema": "agekeep.sync/1",
@@ -134,6 +143,9 @@ fn synced_to_json(synced: &Synced) -> Value {
         "sent": synced.sent,
         "mailed": synced.mailed,
         "new_keys": synced.has_new_keys,
+        "received_by": synced.received_by.iter().map(to_signer).collect::<Vec<_>>(),
+        "erased": synced.erased,
+        "others": synced.others.iter().map(to_other).collect::<Vec<_>>(),
     })
 }
 
@@ -146,7 +158,10 @@ fn synced_to_text(synced: &Synced) -> String {
             ""
         };
         let received = counted(synced.received, "event");
-        parts.push(format!("{received} received and verified{new_keys}"));
+        let by = synced.received_by.iter();
+        let by: Vec<_> = by.map(|(name, count)| format!("{name} {count}")).collect();
+        let by = by.join(", ");
+        parts.push(format!("{received} received and verified ({by}){new_keys}"));
     } else if synced.has_new_keys {
         parts.push("the keys came".into());
     }
@@ -160,12 +175,30 @@ fn synced_to_text(synced: &Synced) -> String {
     if parts.is_empty() {
         parts.push("nothing new".into());
     }
-    format!(
+    let mut text = format!(
         "{}: {}; {} here and there",
         synced.remote,
         parts.join(", "),
         counted(synced.events, "event")
-    )
+    );
+    if synced.erased > 0 {
+        let (memories, it) = match synced.erased {
+            1 => ("1 memory was".into(), "it"),
+            many => (format!("{many} memories were"), "them"),
+        };
+        let _ = write!(
+            text,
+            "\n{memories} erased elsewhere: nothing here opens {it} any more"
+        );
+    }
+    for (name, lacks) in &synced.others {
+        let _ = match lacks {
+            Some(0) => write!(text, "\n{name} has everything"),
+            Some(lacks) => write!(text, "\n{name} lacks {}", counted(*lacks, "event")),
+            None => write!(text, "\n{name} has events that are not here"),
+        };
+    }
+    text
 }
 
 pub(crate) fn replicas(global: &Global, args: &ReplicasArgs) -> Result<u8> {

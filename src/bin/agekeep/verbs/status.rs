@@ -29,7 +29,7 @@ pub(crate) struct StatusArgs {
     max_erasure_age: Option<String>,
 }
 
-/// How long a remote may lack events before `doctor` names it.
+/// How long a remote or another machine may lack events before `doctor` names it.
 const REMOTE_AGE_MAX: TimeDelta = TimeDelta::days(7);
 /// The exit code of a sweep that is overdue.
 const OVERDUE: u8 = 14;
@@ -305,7 +305,11 @@ pub(crate) fn doctor(global: &Global) -> Result<u8> {
     found.extend(signers(&store));
     found.extend(backups(&store, &status.path));
     found.extend(copy_left(&store, &status.path));
-    found.extend(remotes_behind(&remotes, &status, (global.clock())()));
+    let now = (global.clock())();
+    found.extend(remotes_behind(&remotes, &status, now));
+    // A file of remotes that cannot be read is named already.
+    let replicas = remote::replicas(&status.path, &store).unwrap_or_default();
+    found.extend(machines_behind(&replicas, &status, now));
     found.extend(keys_inside(global, &status.path)?);
     if let Some(screen) = Screen::of(global) {
         let pairs = found.iter().flat_map(|advice| {
@@ -335,6 +339,31 @@ fn remotes_behind(remotes: &[Remote], status: &Status, now: DateTime<Utc>) -> Ve
         fix: format!("run `agekeep push {}`, or have cron do it", remote.name),
     };
     remotes.iter().filter(is_behind).map(advice).collect()
+}
+
+/// Names each other machine that has events of its own, or has lacked some for long.
+fn machines_behind(replicas: &[Replica], status: &Status, now: DateTime<Utc>) -> Vec<Advice> {
+    let advice = |replica: &Replica| {
+        let (name, is_late) = (&replica.name, now - replica.time > REMOTE_AGE_MAX);
+        let (id, fix) = if replica.is_apart {
+            let fix = format!(
+                "run `agekeep sync` on {name} and go on with one of the two histories, as \
+                 docs/backup-and-restore.md says; nothing erased since is gone there"
+            );
+            ("machine-apart", fix)
+        } else if is_late && replica.events < status.events {
+            let fix = format!(
+                "run `agekeep sync` on {name}, or `agekeep replicas rm {name}` if it is gone"
+            );
+            ("machine-behind", fix)
+        } else {
+            return None;
+        };
+        let what = format!("{name} {}", replicas::how_far(replica, status.events));
+        Some(Advice { id, what, fix })
+    };
+    let others = replicas.iter().filter(|replica| replica.may_open());
+    others.filter_map(advice).collect()
 }
 
 /// Prints advice for a pipe or a program.

@@ -1,0 +1,223 @@
+//! Machines that both wrote: each has its line at the host, nothing is taken, and who made a line up is named.
+
+use std::path::{Path, PathBuf};
+
+use super::hosts::shell;
+use super::replicas::{card_of, joined, receipt_on, verified};
+use super::{contents, head, home_with_host, ok, on, path, refused};
+use crate::support::{Home, feed, git, has_peer, stderr, stdout};
+
+/// A laptop and `ci`, which have keys and the same events, and their host.
+fn two_machines() -> (Home, Home, PathBuf) {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    (laptop, ci, host)
+}
+
+/// The lines at a host: their names and ends.
+fn lines(host: &Path) -> Vec<(String, String)> {
+    let refs = [
+        "for-each-ref",
+        "--format=%(refname) %(objectname)",
+        "refs/agekeep/lines",
+    ];
+    let refs = stdout(&git(host, &refs));
+    let split = refs.lines().filter_map(|line| line.split_once(' '));
+    split
+        .map(|(name, end)| (name.to_owned(), end.to_owned()))
+        .collect()
+}
+
+#[test]
+fn two_that_both_wrote_keep_their_lines_and_nothing_is_taken() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["create", "l.md", "--text", "of the laptop"]));
+    ok(&ci.run(&["create", "c.md", "--text", "of ci"]));
+    ok(&laptop.run(&["sync"]));
+    let before = head(&ci.store());
+    for _ in 0..2 {
+        let apart = ci.run(&["sync", "--json"]);
+        assert_eq!(
+            refused(&apart),
+            (Some(15), "apart".into()),
+            "{}",
+            stderr(&apart)
+        );
+    }
+    assert_eq!(head(&ci.store()), before);
+    let line = card_of(&host, "ci").replace("cards", "lines");
+    assert_eq!(stdout(&git(&host, &["rev-parse", &line])), before);
+    assert_eq!(head(&host), head(&laptop.store()));
+    let told = stderr(&ci.run(&["sync"]));
+    assert!(
+        told.contains("the 1 of this machine are safe there")
+            && told.contains("origin has 1 by owner"),
+        "{told}"
+    );
+    // Its keys are nowhere else, so it is told to save what it has.
+    let leave = ci.run(&["replicas", "leave", "--destroy"]);
+    assert_eq!(leave.status.code(), Some(6));
+    let hint = stderr(&leave);
+    assert!(hint.contains("agekeep export"), "{hint}");
+    assert!(ok(&ci.run(&["view", "c.md"])).contains("of ci"));
+    // The others go on, and see it. An erasure is not taken for done on a line that is longer.
+    ok(&laptop.run(&["create", "m.md", "--text", "goes on"]));
+    for _ in 0..6 {
+        ok(&ci.run(&["view", "a.md"]));
+    }
+    drop(ci.run(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "x"]));
+    let receipt = receipt_on(&laptop);
+    assert!(receipt.contains("not yet by ci: it was at"), "{receipt}");
+    let listed = ok(&laptop.run(&["replicas", "list"]));
+    assert!(listed.contains("has events that are not here"), "{listed}");
+    let doctor = stdout(&laptop.run(&["doctor"]));
+    assert!(doctor.contains("machine-apart"), "{doctor}");
+    let said = ok(&laptop.run(&["sync"]));
+    assert!(said.contains("ci has events that are not here"), "{said}");
+    ok(&laptop.run(&["sync"]));
+    for machine in [&laptop, &ci] {
+        assert_eq!(verified(machine), Some(0));
+    }
+    // ci takes the other history: a new clone, under its own name and keys.
+    let new = ci.path().join("new");
+    ok(&ci.run(&["clone", path(&host), path(&new), "--name", "ci"]));
+    ok(&laptop.run(&["sync"]));
+    let on_new = |args: &[&str]| {
+        let mut command = ci.command(args);
+        command.env("AGEKEEP_STORE", &new);
+        feed(command, b"")
+    };
+    ok(&on_new(&["sync"]));
+    assert!(ok(&on_new(&["view", "m.md"])).contains("goes on"));
+    ok(&on_new(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    assert_eq!(on_new(&["verify", "--full"]).status.code(), Some(0));
+}
+
+/// A copied folder has the same signing key, so the two have one card. Neither takes the other's line.
+#[test]
+fn a_copied_machine_has_a_line_of_its_own() {
+    let (laptop, ci, host) = two_machines();
+    let mut copy = std::process::Command::new("cp");
+    copy.args(["-a", path(&ci.store()), path(&ci.path().join("copied"))]);
+    ok(&feed(copy, b""));
+    ok(&laptop.run(&["create", "l.md", "--text", "of the laptop"]));
+    ok(&laptop.run(&["sync"]));
+    let apart = |copy: &str, text: &str| {
+        ok(&on(
+            &ci,
+            copy,
+            &["create", &format!("{text}.md"), "--text", text],
+        ));
+        let sync = on(&ci, copy, &["sync", "--json"]);
+        assert_eq!(refused(&sync).1, "apart", "{}", stderr(&sync));
+        head(&ci.path().join(copy)).trim().to_owned()
+    };
+    let first = apart("store", "one");
+    let second = apart("copied", "two");
+    let name = card_of(&host, "ci").replace("cards", "lines");
+    let beside = format!("{name}-{}", &second[..8]);
+    assert_eq!(
+        lines(&host),
+        [(name.clone(), first), (beside.clone(), second)]
+    );
+    // Each goes on with its own.
+    let second = apart("copied", "three");
+    let first = apart("store", "four");
+    assert_eq!(lines(&host), [(name, first), (beside, second)]);
+    // The others know both, whichever has published the card.
+    ok(&laptop.run(&["sync"]));
+    apart("copied", "five");
+    ok(&laptop.run(&["sync"]));
+    assert_eq!(verified(&laptop), Some(0));
+}
+
+/// What a host puts in the place of the newest event of the laptop, in shell.
+const MADE_UP: &[(&str, &str)] = &[
+    (
+        "unsigned",
+        "git update-ref refs/heads/main $(git commit-tree -p main~1 -m x main^{tree})",
+    ),
+    (
+        "without a beginning",
+        "git update-ref refs/heads/main $(git commit-tree -m x main^{tree})",
+    ),
+    (
+        "by a stranger",
+        "ssh-keygen -q -t ed25519 -N '' -f $GIT_DIR/key
+         git update-ref refs/heads/main $(git -c gpg.format=ssh -c user.signingkey=$GIT_DIR/key \
+           commit-tree -S -p main~1 -m x main^{tree})",
+    ),
+    (
+        "an event left out",
+        "git cat-file commit main > c
+         git update-ref refs/heads/main $(sed \"s/^parent .*/parent $(git rev-parse main~2)/\" c |
+           git hash-object -t commit -w --stdin)",
+    ),
+];
+
+#[test]
+fn a_made_up_history_beside_ours_is_named() {
+    if !has_peer(
+        "ssh-keygen",
+        "a host serves a commit that a stranger signed",
+    ) {
+        return;
+    }
+    for (what, script) in MADE_UP {
+        let (laptop, ci, host) = two_machines();
+        for name in ["l.md", "m.md", "n.md"] {
+            ok(&laptop.run(&["create", name, "--text", name]));
+        }
+        ok(&laptop.run(&["sync"]));
+        ok(&ci.run(&["create", "c.md", "--text", "of ci"]));
+        shell(&host, script);
+        let before = (head(&ci.store()), contents(&ci.store()));
+        for verb in [&["sync", "--json"][..], &["pull", "--json"]] {
+            let told = ci.run(verb);
+            let code = if verb[0] == "sync" {
+                "unverified"
+            } else {
+                "diverged"
+            };
+            assert_eq!(refused(&told).1, code, "{what}: {}", stderr(&told));
+        }
+        let verify = ci.run(&["verify", "--remote", "origin"]);
+        assert_eq!(
+            verify.status.code(),
+            Some(13),
+            "{what}: {}",
+            stdout(&verify)
+        );
+        assert_eq!((head(&ci.store()), contents(&ci.store())), before, "{what}");
+        assert_eq!(lines(&host), [], "{what}");
+        assert_eq!(verified(&ci), Some(0), "{what}");
+    }
+}
+
+/// Events of its own do not hide from a machine that it was removed.
+#[test]
+fn a_removed_machine_that_wrote_is_told_so_and_can_leave() {
+    let (laptop, ci, host) = two_machines();
+    ok(&laptop.run(&["replicas", "rm", "ci", "--reason", "stolen"]));
+    ok(&ci.run(&["view", "a.md"]));
+    ok(&ci.run(&["create", "mine.md", "--text", "mine"]));
+    let sync = ci.run(&["sync", "--json"]);
+    assert_eq!(
+        refused(&sync),
+        (Some(7), "removed".into()),
+        "{}",
+        stderr(&sync)
+    );
+    assert_eq!(lines(&host), []);
+    assert!(ok(&ci.run(&["view", "mine.md"])).contains("mine"));
+    ok(&ci.run(&["replicas", "leave", "--destroy"]));
+    assert!(!ci.store().join("keyring/ring").exists());
+}
