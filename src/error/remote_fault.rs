@@ -208,8 +208,8 @@ impl RemoteFault {
                  remove it. Nothing was taken"
             ),
             Self::Unverified { remote, .. } => format!(
-                "find out who changed {remote}; nothing was taken from it. If this copy is right, \
-                 add an empty repository as another remote and push to that"
+                "find out who changed {remote}: `agekeep verify --remote {remote}` says all of it. Nothing was \
+                 taken. If this copy is right, add an empty repository as another remote and push to that"
             ),
             Self::WrongKeys {
                 machine: Some(name), ..

@@ -56,6 +56,8 @@ pub struct Synced {
     pub received: u64,
     /// How many events were sent.
     pub sent: u64,
+    /// How many events the remote had at an earlier sync and no longer had before this one.
+    pub lost: u64,
     /// To how many machines keys were sent.
     pub mailed: usize,
     /// True if keys came in another machine's mail.
@@ -522,6 +524,9 @@ impl<'a> Machine<'a> {
                 events,
                 received: 0,
                 sent,
+                lost: look.remote.seen.map_or(0, |seen| {
+                    seen.events.saturating_sub(events.saturating_sub(sent))
+                }),
                 mailed,
                 has_new_keys: false,
                 received_by: Vec::new(),

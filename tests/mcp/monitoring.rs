@@ -67,6 +67,31 @@ fn metrics_are_for_those_who_have_the_token() {
     assert_eq!(sample(&let_in.body, "agekeep_store_up"), Some(1.0));
 }
 
+/// Of a server that syncs, its monitoring sees when that last succeeded.
+#[test]
+fn a_server_that_syncs_says_when_it_last_did() {
+    let home = Home::with_store();
+    let last = |web: &Web| {
+        let page = ask(web, "GET", "/metrics", &[]).body;
+        sample(&page, "agekeep_last_sync_timestamp_seconds")
+    };
+    assert_eq!(last(&Web::start(&home, &[])), None);
+    let host = home.path().join("host.git");
+    let add = home.run(&["remote", "add", "origin", host.to_str().expect("UTF-8")]);
+    assert!(add.status.success(), "{}", stderr(&add));
+    let web = Web::start(&home, &["--sync", "1s"]);
+    assert_eq!(last(&web), Some(0.0), "there is no host yet");
+    let mut git = Command::new("git");
+    git.args(["init", "-q", "--bare"]).arg(&host);
+    assert!(feed(git, b"").status.success());
+    let begun = std::time::Instant::now();
+    while last(&web) == Some(0.0) {
+        assert!(begun.elapsed().as_secs() < 60, "it never synced");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(last(&web) > Some(1_700_000_000.0));
+}
+
 #[test]
 fn neither_is_told_to_pages_nor_by_other_methods() {
     let home = Home::with_store();
@@ -96,7 +121,7 @@ fn neither_is_told_to_pages_nor_by_other_methods() {
 
 /// A server that wrote, read, was refused and redacted; and what its metrics are then.
 fn metrics_of_a_day(home: &Home) -> (Web, String) {
-    let web = Web::start(home, &["--actor", "night-shift"]);
+    let web = Web::start(home, &["--actor", "night-shift", "--sync", "1h"]);
     let secret = ["gh", "p_", "R7mQ2vX9bT4kZ8nL5w", "J3cF6hD1sG0pYaEuKi"].concat();
     let text = format!("the token is {secret}\n");
     let path = "/memories/customers/weber.md";

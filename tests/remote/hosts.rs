@@ -139,6 +139,17 @@ fn a_host_that_was_turned_back_is_named_and_gets_its_events_again() {
         stderr(&push)
     );
     assert_eq!(head(&host), head(&home.store()));
+    // A sync says so too.
+    ok(&home.run(&["sync"]));
+    shell(&host, "git update-ref refs/heads/main main~1");
+    let sync = home.run(&["sync"]);
+    assert!(
+        stderr(&sync).contains("had lost 1 event"),
+        "{}",
+        stderr(&sync)
+    );
+    assert_eq!(head(&host), head(&home.store()));
+    assert!(!stderr(&home.run(&["sync"])).contains("had lost"));
 }
 
 #[test]

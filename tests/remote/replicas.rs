@@ -363,7 +363,13 @@ fn an_erasure_reaches_every_machine_and_nothing_a_host_kept_opens_it() {
     ));
     assert!(ok(&reads(&ci)).contains("one"));
 
-    ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "request 7"]));
+    let erased = laptop.run(&["erase", "a.md", "--yes", "--reason", "request 7"]);
+    ok(&erased);
+    let told = stderr(&erased);
+    assert!(
+        told.contains("ci destroys its keys when it syncs"),
+        "{told}"
+    );
     ok(&laptop.run(&["sync"]));
     archives();
     // It has not reached ci, and the receipt says so.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::args::{Global, memory_glob, memory_path, path_or_id};
 use crate::output::{self, Bar};
 use crate::terminal::Terminal;
+use crate::verbs::replicas;
 use crate::{input, platform, render};
 
 #[derive(Args)]
@@ -63,6 +64,11 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
     bar.finish();
     let done = done?;
     print(global, args, &done.targets, Some(&done))?;
+    if done.receipt.is_some()
+        && let Some(others) = replicas::yet_to_erase(global, &store)
+    {
+        output::note(&others);
+    }
     Ok(0)
 }
 

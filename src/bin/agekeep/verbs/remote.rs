@@ -353,7 +353,7 @@ pub(crate) fn with_bar<T>(
     global: &Global,
     work: impl FnOnce(&mut Transfer<'_>, &mut dyn FnMut(verify::Progress)) -> Result<T>,
 ) -> Result<T> {
-    let bar = RefCell::new(Bar::start("received, then verified"));
+    let bar = RefCell::new(Bar::start("transferred, then verified"));
     let done = {
         let mut progress = |done, total| bar.borrow_mut().show(done, Some(total));
         let mut verified = |done: verify::Progress| bar.borrow_mut().show(done.done, done.total);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -112,6 +113,12 @@ pub(crate) fn sync(global: &Global, args: &SyncArgs) -> Result<u8> {
         }
         thread::sleep(LOOK);
     }?;
+    if synced.lost > 0 {
+        let (remote, lost) = (&synced.remote, counted(synced.lost, "event"));
+        output::warn(&format!(
+            "{remote} had lost {lost} that were there before; now they are there again"
+        ));
+    }
     output::answer(global, &synced_to_json(&synced), &synced_to_text(&synced))?;
     Ok(0)
 }
@@ -141,6 +148,7 @@ fn synced_to_json(synced: &Synced) -> Value {
         "events": synced.events,
         "received": synced.received,
         "sent": synced.sent,
+        "lost": synced.lost,
         "mailed": synced.mailed,
         "new_keys": synced.has_new_keys,
         "received_by": synced.received_by.iter().map(to_signer).collect::<Vec<_>>(),
@@ -362,6 +370,22 @@ pub(crate) fn has_destroyed(
     }
 }
 
+/// Names the other machines that destroy erased keys only when they sync; `None` if there are none.
+pub(crate) fn yet_to_erase(global: &Global, store: &Store) -> Option<String> {
+    let others = remote::replicas(&global.existing_store().ok()?, store).ok()?;
+    let others = others.into_iter().filter(Replica::may_open);
+    let names: Vec<String> = others.map(|replica| replica.name).collect();
+    let destroy = match &names[..] {
+        [] => return None,
+        [_] => "destroys its keys when it syncs",
+        _ => "destroy their keys when they sync",
+    };
+    let names = names.join(", ");
+    Some(format!(
+        "{names} {destroy}; `agekeep receipt show` says who has. Run `agekeep sync` here first."
+    ))
+}
+
 /// Describes how far a machine was when it was last seen.
 pub(crate) fn how_far(replica: &Replica, events: u64) -> String {
     let at = render::seconds(replica.time);
@@ -398,8 +422,18 @@ pub(crate) fn to_json(replica: &Replica) -> Value {
     })
 }
 
+/// When a server's store was last in sync, in Unix time: 0 if it never was, and less if nobody syncs it.
+static LAST_SYNC: AtomicI64 = AtomicI64::new(-1);
+
+/// Returns when this server last synced, in Unix time, and 0 if it could not yet; `None` if it does not.
+pub(crate) fn last_sync() -> Option<i64> {
+    let last = LAST_SYNC.load(Ordering::Relaxed);
+    (last >= 0).then_some(last)
+}
+
 /// Syncs a server's store now and then again and again, beside its calls. What goes wrong is said once.
 pub(crate) fn keep_in_sync(global: Arc<Global>, every: TimeSpan) {
+    LAST_SYNC.store(0, Ordering::Relaxed);
     let pause = Duration::from_secs(every.seconds().unsigned_abs().max(1));
     thread::spawn(move || {
         let mut said = None;
@@ -408,6 +442,9 @@ pub(crate) fn keep_in_sync(global: Arc<Global>, every: TimeSpan) {
                 let hint = error.hint();
                 format!("{error}; {hint}")
             });
+            if failed.is_none() {
+                LAST_SYNC.store((global.clock())().timestamp().max(0), Ordering::Relaxed);
+            }
             if failed != said {
                 let text = failed.as_deref().unwrap_or("the store is in sync again");
                 output::warn(&format!("sync: {text}"));

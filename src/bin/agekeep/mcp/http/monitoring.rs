@@ -12,6 +12,7 @@ use chrono::{DateTime, Utc};
 use tokio::time::timeout;
 
 use crate::mcp::call::ToolReply;
+use crate::verbs::replicas;
 use crate::worker::StoreWorker;
 
 /// The content type of the text format.
@@ -153,6 +154,13 @@ pub(super) fn metrics(calls: &CallCounts, load: &Load, store: Option<StoreLook>)
     );
     page.sample("connections", &[("state", "new")], load.connections.0);
     page.sample("connections", &[("state", "known")], load.connections.1);
+    if let Some(last) = replicas::last_sync() {
+        page.gauge(
+            "last_sync_timestamp_seconds",
+            "Time of the last successful sync by this server, in Unix time; 0 if none succeeded.",
+            last,
+        );
+    }
     if let Some(found) = store {
         page.gauge(
             "store_up",
