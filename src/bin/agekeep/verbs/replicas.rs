@@ -426,6 +426,7 @@ pub(crate) fn to_json(replica: &Replica) -> Value {
 static LAST_SYNC: AtomicI64 = AtomicI64::new(-1);
 
 /// Returns when this server last synced, in Unix time, and 0 if it could not yet; `None` if it does not.
+#[cfg(feature = "http")]
 pub(crate) fn last_sync() -> Option<i64> {
     let last = LAST_SYNC.load(Ordering::Relaxed);
     (last >= 0).then_some(last)
