@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::hosts::shell;
+use super::hosts::{found_at, shell};
 use super::replicas::{card_of, joined, receipt_on, verified};
 use super::{contents, head, home_with_host, ok, on, path, refused};
 use crate::support::{Home, feed, git, has_peer, stderr, stdout};
@@ -139,27 +139,31 @@ fn a_copied_machine_has_a_line_of_its_own() {
     assert_eq!(verified(&laptop), Some(0));
 }
 
-/// What a host puts in the place of the newest event of the laptop, in shell.
-const MADE_UP: &[(&str, &str)] = &[
+/// What a host puts in the place of the newest event of the laptop, in shell, and what is found of it.
+const MADE_UP: &[(&str, &str, &[&str])] = &[
     (
         "unsigned",
         "git update-ref refs/heads/main $(git commit-tree -p main~1 -m x main^{tree})",
+        &["commit-form", "unsigned"],
     ),
     (
         "without a beginning",
         "git update-ref refs/heads/main $(git commit-tree -m x main^{tree})",
+        &["commit-form", "unsigned"],
     ),
     (
         "by a stranger",
         "ssh-keygen -q -t ed25519 -N '' -f $GIT_DIR/key
          git update-ref refs/heads/main $(git -c gpg.format=ssh -c user.signingkey=$GIT_DIR/key \
            commit-tree -S -p main~1 -m x main^{tree})",
+        &["commit-form", "signer"],
     ),
     (
         "an event left out",
         "git cat-file commit main > c
          git update-ref refs/heads/main $(sed \"s/^parent .*/parent $(git rev-parse main~2)/\" c |
            git hash-object -t commit -w --stdin)",
+        &["chain", "signature"],
     ),
 ];
 
@@ -171,7 +175,7 @@ fn a_made_up_history_beside_ours_is_named() {
     ) {
         return;
     }
-    for (what, script) in MADE_UP {
+    for (what, script, findings) in MADE_UP {
         let (laptop, ci, host) = two_machines();
         for name in ["l.md", "m.md", "n.md"] {
             ok(&laptop.run(&["create", name, "--text", name]));
@@ -189,6 +193,7 @@ fn a_made_up_history_beside_ours_is_named() {
             };
             assert_eq!(refused(&told).1, code, "{what}: {}", stderr(&told));
         }
+        assert_eq!(found_at(&ci), *findings, "{what}");
         let verify = ci.run(&["verify", "--remote", "origin"]);
         assert_eq!(
             verify.status.code(),

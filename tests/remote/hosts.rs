@@ -24,12 +24,13 @@ pub(super) fn shell(host: &Path, script: &str) {
     ok(&feed(sh, b""));
 }
 
-/// What a host does, in shell, and the code of the error with which a pull ends.
-const HOSTS: &[(&str, &str, &str)] = &[
+/// What a host does, in shell, the code of the error with which a pull ends, and what `verify --remote` finds.
+const HOSTS: &[(&str, &str, &str, &[&str])] = &[
     (
         "an unsigned commit",
         "git update-ref refs/heads/main $(git commit-tree -p main -m x main^{tree})",
         "unverified",
+        &["commit-form", "unsigned"],
     ),
     (
         "a commit that a stranger signed",
@@ -37,6 +38,7 @@ const HOSTS: &[(&str, &str, &str)] = &[
          git update-ref refs/heads/main $(git -c gpg.format=ssh -c user.signingkey=$GIT_DIR/key \
            commit-tree -S -p main -m x main^{tree})",
         "unverified",
+        &["commit-form", "signer"],
     ),
     (
         "a newest commit whose message is of the one before",
@@ -44,58 +46,91 @@ const HOSTS: &[(&str, &str, &str)] = &[
          git update-ref refs/heads/main $(sed \"s/^parent .*/parent $(git rev-parse main)/\" c |
            git hash-object -t commit -w --stdin)",
         "unverified",
+        &["chain", "signature"],
     ),
     (
         "a merge",
         "git update-ref refs/heads/main $(git commit-tree -p main -p main~1 -m x main^{tree})",
         "unverified",
+        &["commit-form", "unsigned"],
     ),
     (
         "another end of history",
         "git update-ref refs/heads/main $(git commit-tree -p main~1 -m x main^{tree})",
         "diverged",
+        &["commit-form", "unsigned"],
     ),
     (
         "a new beginning",
         "git update-ref refs/heads/main $(git commit-tree -m x main^{tree})",
         "diverged",
+        &["commit-form", "unsigned"],
     ),
     (
         "a tree in the place of the branch",
         "tree=$(git rev-parse main^{tree}); echo $tree > refs/heads/main",
         "unreachable",
+        &["object-damaged"],
     ),
     (
         "no branch",
         "git update-ref -d refs/heads/main; git update-ref refs/heads/other $(git commit-tree -m x \
          $(git mktree < /dev/null))",
         "remote_empty",
+        &["remote_empty"],
     ),
     (
         "a branch whose objects are not there",
         "new=$(git commit-tree -p main -m x main^{tree}); git update-ref refs/heads/main $new
          rm -f objects/$(echo $new | cut -c1-2)/$(echo $new | cut -c3-)",
         "unreachable",
+        &["unreachable"],
     ),
     (
         "a damaged object",
         "new=$(git commit-tree -p main -m x main^{tree}); git update-ref refs/heads/main $new
          f=objects/$(echo $new | cut -c1-2)/$(echo $new | cut -c3-); chmod u+w $f; echo x > $f",
         "unreachable",
+        &["unreachable"],
     ),
-    ("no repository", "rm -r HEAD objects refs", "unreachable"),
+    (
+        "no repository",
+        "rm -r HEAD objects refs",
+        "unreachable",
+        &["unreachable"],
+    ),
 ];
+
+/// What `verify --remote` finds, without repeats, or the code of its error.
+pub(super) fn found_at(home: &Home) -> Vec<String> {
+    let output = home.run(&["verify", "--remote", "origin", "--json"]);
+    let Ok(report) = serde_json::from_slice::<Value>(&output.stdout) else {
+        return vec![refused(&output).1];
+    };
+    let findings = report["verification"]["findings"].as_array();
+    let ids = findings.into_iter().flatten();
+    let mut ids: Vec<String> = ids
+        .filter_map(|finding| Some(finding["id"].as_str()?.to_owned()))
+        .collect();
+    if report["apart"] == true {
+        ids.push("apart".into());
+    }
+    ids.sort();
+    ids.dedup();
+    ids
+}
 
 #[test]
 fn nothing_is_taken_of_a_history_that_does_not_verify() {
     if !has_peer("ssh-keygen", "hosts serve commits that strangers signed") {
         return;
     }
-    for (what, script, code) in HOSTS {
+    for (what, script, code, findings) in HOSTS {
         let (home, host) = home_with_host();
         ok(&home.run(&["push"]));
         ok(&home.run(&["clone", path(&host), "copy"]));
         shell(&host, script);
+        assert_eq!(found_at(&home), *findings, "{what}");
         // The store has all keys, and the copy none.
         for copy in ["store", "copy"] {
             let place = home.path().join(copy);

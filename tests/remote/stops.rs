@@ -14,7 +14,7 @@ use std::thread;
 use super::replicas::{joined, verified};
 use super::transports::{daemon, free_port};
 use super::{contents, head, home_with_host, ok, path, refused, traced};
-use crate::support::{Home, every, feed, has_peer, stderr, stdout};
+use crate::support::{Home, every, feed, has_peer, stderr};
 
 /// Copies a folder to another place, where nothing may be.
 fn copy(from: &Path, to: &Path) {
@@ -254,9 +254,9 @@ fn a_sync_onto_a_full_disk_says_so_and_loses_nothing() {
 
 /// System calls that name a file or a descriptor, wait for a disk, or start something: by name, how many of
 /// each.
-fn calls(trace: &Path) -> BTreeMap<String, usize> {
+fn calls(trace: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for line in fs::read_to_string(trace).expect("the trace").lines() {
+    for line in trace.lines() {
         let call = line
             .split_once(' ')
             .map_or(line, |(_, call)| call.trim_start());
@@ -270,6 +270,28 @@ fn calls(trace: &Path) -> BTreeMap<String, usize> {
         *counts.entry(name.to_owned()).or_default() += 1;
     }
     counts
+}
+
+/// Runs a command, and returns its system calls as strace writes them.
+fn trace_of(home: &Home, command: Command, file: &Path) -> String {
+    let set = command.get_envs();
+    let mut strace = Command::new("strace");
+    strace.args([
+        "-f",
+        "-qq",
+        "-e",
+        "trace=%file,%desc,%network,execve",
+        "-o",
+        path(file),
+    ]);
+    strace
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(set.filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(home.path());
+    ok(&strace.output().expect("strace runs"));
+    fs::read_to_string(file).expect("the trace")
 }
 
 /// A command that transfers nothing makes the same system calls whether or not the store has remotes, and
@@ -303,33 +325,18 @@ fn remotes_cost_a_command_no_system_call() {
             if !has_remotes {
                 fs::remove_file(laptop.store().join("local.toml")).expect("there");
             }
-            let command = laptop.command(args);
-            let set = command.get_envs();
-            let mut strace = Command::new("strace");
-            strace.args([
-                "-f",
-                "-qq",
-                "-e",
-                "trace=%file,%desc,%network,execve",
-                "-o",
-                path(&trace),
-            ]);
-            strace
-                .arg(command.get_program())
-                .args(command.get_args())
-                .env_clear()
-                .envs(set.filter_map(|(name, value)| Some((name, value?))))
-                .current_dir(laptop.path());
-            ok(&strace.output().expect("strace runs"));
-            let text = fs::read_to_string(&trace).expect("the trace");
+            let text = trace_of(&laptop, laptop.command(args), &trace);
             assert!(!text.contains("local.toml"), "{args:?}: {text}");
-            calls(&trace)
+            calls(&text)
         };
         let (with, without) = (counted(true), counted(false));
         assert!(without.values().sum::<usize>() > 50, "{without:?}");
         assert_eq!(with, without, "{args:?}");
     }
-    // The trace shows what it is there for.
-    ok(&laptop.run(&["remote", "add", "other", path(&host)]));
-    assert!(stdout(&laptop.run(&["remote", "list"])).contains("other"));
+    // The control: a policy that closes copies has them read when they were in touch.
+    copy(&kept, &laptop.store());
+    drop(fs::remove_dir_all(laptop.state()));
+    ok(&laptop.run(&["policy", "set", "replicas.closes_after", "30d"]));
+    let command = laptop.command(&["view", "a.md"]);
+    assert!(trace_of(&laptop, command, &trace).contains("local.toml"));
 }
