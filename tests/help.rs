@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use crate::attack::plant::copy;
 use crate::security::collect;
 use crate::support::terminal::answered;
 use crate::support::{Home, has_peer, json_lines, stderr, stdout};
@@ -206,15 +207,16 @@ fn small_store() -> Home {
     ] {
         help(&home, args);
     }
-    let bin = home.path().join("bin");
-    fs::create_dir(&bin).expect("makes");
-    symlink(env!("CARGO_BIN_EXE_agekeep"), bin.join("agekeep")).expect("links");
     home
 }
 
-/// Runs the examples of a text in order, in a store of their own.
-fn run_examples(name: &str, text: &str) {
-    let home = small_store();
+/// Runs the examples of a text in order, in a copy of a small store that is their own.
+fn run_examples(small: &Home, name: &str, text: &str) {
+    let home = Home::empty();
+    copy(small.path(), home.path());
+    let bin = home.path().join("bin");
+    fs::create_dir(&bin).expect("makes");
+    symlink(env!("CARGO_BIN_EXE_agekeep"), bin.join("agekeep")).expect("links");
     for (command, code) in examples(text) {
         let script = match code {
             Some(_) => command.clone(),
@@ -244,14 +246,14 @@ fn run_examples(name: &str, text: &str) {
 
 #[test]
 fn every_example_of_a_verb_ends_as_it_says() {
-    let home = Home::empty();
-    let verbs = listed(&home);
+    let small = small_store();
+    let verbs = listed(&small);
     std::thread::scope(|scope| {
         for half in verbs.chunks(verbs.len() / 2 + 1) {
-            let home = &home;
+            let small = &small;
             scope.spawn(move || {
                 for (name, _) in half {
-                    run_examples(name, &help(home, &[name, "--help"]));
+                    run_examples(small, name, &help(small, &[name, "--help"]));
                 }
             });
         }
@@ -260,9 +262,9 @@ fn every_example_of_a_verb_ends_as_it_says() {
 
 #[test]
 fn every_example_of_a_topic_ends_as_it_says() {
-    let home = Home::empty();
+    let small = small_store();
     for topic in TOPICS {
-        let text = help(&home, &["help", topic]);
+        let text = help(&small, &["help", topic]);
         let text = match topic {
             "policy" => &text[text.find("\nThe policy: ").expect("the topic")..],
             _ => &text[..],
@@ -273,7 +275,7 @@ fn every_example_of_a_topic_ends_as_it_says() {
         }
         if topic != "options" {
             assert!(examples(text).len() >= 2, "{topic}");
-            run_examples(topic, text);
+            run_examples(&small, topic, text);
         }
     }
 }

@@ -400,8 +400,9 @@ fn whatever_a_server_does_it_is_not_left_behind() {
         ),
         // Says nothing.
         format!("(exec sleep {longer}) & wait\n"),
-        // Reads nothing, and never stops talking.
-        format!("yes 'noise {noise}'\n"),
+        // Reads nothing, and never stops talking: at last, when an answer is not waited for much longer, as
+        // fast as it can. From the beginning on that would be ten seconds of two processors.
+        format!("for n in $(seq 34); do echo noise; sleep 0.25; done\nexec yes 'noise {noise}'\n"),
     ];
     thread::scope(|scope| {
         for (text, words) in stubborn.iter().zip(&words) {
