@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::keys::team::Team;
-use crate::support::{every, git, has_peer, stderr, stdout};
+use crate::support::{every, git, has_peer, stderr, stdout, strace};
 
 const OLGA: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
@@ -470,16 +470,10 @@ fn killed_at_any_system_call_there_is_a_whole_kit_or_none() {
                 .home
                 .command(&["audit-kit", "--for", "olga", "--out", "kit"]);
             let set = traced.get_envs();
-            let run = Command::new("strace")
-                .args([
-                    "-f",
-                    "-qq",
-                    "-o",
-                    "/dev/null",
-                    "-e",
-                    &format!("trace={call}"),
-                ])
-                .args(["-e", &format!("inject={call}:signal=KILL:when={number}")])
+            let kill = format!("inject={call}:signal=KILL:when={number}");
+            let run = strace(&kill)
+                .args(["-o", "/dev/null", "-e", &format!("trace={call}")])
+                .args(["-e", &kill])
                 .arg(traced.get_program())
                 .args(traced.get_args())
                 .env_clear()

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{
     Home, feed, git, has_peer, is_free, journal_records, json_lines, returned_calls, settle,
-    stderr, stdout,
+    stderr, stdout, strace,
 };
 use agekeep::event::Context;
 use agekeep::memory_tool::command::Command;
@@ -256,16 +256,9 @@ fn calls_that_come_together_are_synced_once_and_answered_before_their_objects_ar
     };
     fs::write(&calls, (0..40).map(line).collect::<String>()).expect("writes");
     let (trace, inner) = (home.path().join("trace"), home.command(&["tool"]));
-    let mut traced = Process::new("strace");
+    let mut traced = strace("");
     traced
-        .args([
-            "-f",
-            "-qq",
-            "-y",
-            "-e",
-            "trace=fdatasync,write,/rename",
-            "-o",
-        ])
+        .args(["-y", "-e", "trace=fdatasync,write,/rename", "-o"])
         .arg(&trace);
     traced
         .arg(inner.get_program())

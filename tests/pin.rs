@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use crate::support::{
     Home, assert_verify_ended, has_peer, json_lines, returned_calls, settle, stderr, stdout,
-    store_of,
+    store_of, strace,
 };
 use agekeep::crypto::keyfile;
 use agekeep::error::Error;
@@ -573,8 +573,8 @@ fn traced(inner: &Command, home: &Home) -> String {
 
 fn traced_with(how: &[&str], inner: &Command, home: &Home) -> String {
     let trace = home.path().join("trace");
-    let mut traced = Command::new("strace");
-    traced.args(["-f", "-qq", "-y"]).args(how).arg("-o");
+    let mut traced = strace(&how.concat());
+    traced.arg("-y").args(how).arg("-o");
     traced
         .arg(&trace)
         .arg(inner.get_program())

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Home, has_peer, stderr, stdout};
+use crate::support::{Home, has_peer, stderr, stdout, strace};
 use sha2::{Digest, Sha256};
 
 /// A hang takes for ever; an honest answer on a busy machine never this long.
@@ -449,8 +449,8 @@ fn a_kernel_without_openat2_is_no_difference() {
         let home = scene();
         let inject = format!("inject=openat2:error={error}");
         let command = home.command(&["create", "/memories/c.md", "--text", "c\n"]);
-        let mut strace = Command::new("strace");
-        strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=openat2"]);
+        let mut strace = strace(&inject);
+        strace.args(["-o", "/dev/null", "-e", "trace=openat2"]);
         strace.args(["-e", &inject]).arg(command.get_program());
         strace.args(command.get_args()).env_clear();
         let set = command.get_envs();

@@ -1,10 +1,10 @@
 //! A compaction and a checkpoint that are killed, or refused, at any system call.
 
-use std::process::{Command as Process, Output};
+use std::process::Output;
 
 use crate::compaction::scene::*;
 use crate::crash::model::*;
-use crate::support::{Home, every, has_peer, stderr, stdout};
+use crate::support::{Home, every, has_peer, stderr, stdout, strace};
 
 /// The calls that change something on disk. Each is made less than so often in these tests, except
 /// for the many files that are removed in the end.
@@ -28,8 +28,8 @@ fn run_injected(home: &Home, args: &[&str], what: &str, call: &str, number: usiz
 
 fn run_traced(home: &Home, args: &[&str], options: &[&str]) -> Output {
     let traced = home.command(args);
-    Process::new("strace")
-        .args(["-f", "-qq", "-o", "/dev/null"])
+    strace(&options.concat())
+        .args(["-o", "/dev/null"])
         .args(options)
         .arg(traced.get_program())
         .args(traced.get_args())

@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Command as Process, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::crash::model::*;
-use crate::support::{Home, every, has_peer, json_lines, returned_calls, stderr, stdout};
+use crate::support::{
+    AFTER_ALL, Home, every, has_peer, json_lines, last_time, returned_calls, stderr, stdout, strace,
+};
 
 /// When a process is killed.
 #[derive(Debug)]
@@ -136,15 +138,10 @@ const CHANGING_CALLS: [&str; 12] = [
 /// time.
 fn run_injected(home: &Home, args: &[&str], what: &str, call: &str, number: usize) -> Output {
     let traced = home.command(args);
-    Process::new("strace")
-        .args([
-            "-f",
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            &format!("trace={call}"),
-        ])
+    strace(what)
+        .arg("-o")
+        .arg(home.path().join("calls"))
+        .args(["-e", &format!("trace={call}")])
         .args(["-e", &format!("inject={call}:{what}:when={number}")])
         .arg(traced.get_program())
         .args(traced.get_args())
@@ -164,8 +161,12 @@ fn kill_at_each(calls: &[&str], home: &Home, args: &[&str], before: &Model, afte
     let start = keep(home, "start");
     let mut kills = 0;
     let step = every(3);
+    run_injected(home, args, "error=EIO", &calls.join(","), AFTER_ALL);
+    let trace = home.path().join("calls");
+    let last: Vec<usize> = calls.iter().map(|call| last_time(&trace, call)).collect();
+    put_back(&start, home);
     for (nth, call) in calls.iter().enumerate() {
-        for number in (1 + nth % step..).step_by(step) {
+        for number in (1 + nth % step..=last[nth]).step_by(step) {
             let run = run_injected(home, args, "signal=KILL", call, number);
             let when = format!("{args:?} killed at {call} {number}");
             check_killed(home, &run, before, after, &when);
@@ -373,16 +374,8 @@ fn killed_at_every_system_call_a_recovery_starts_over() {
 fn calls_of(home: &Home, args: &[&str], names: &str) -> Vec<(String, String, String)> {
     let traced = home.command(args);
     let trace = home.path().join("trace");
-    let run = Process::new("strace")
-        .args([
-            "-f",
-            "-qq",
-            "-y",
-            "-s",
-            "4096",
-            "-e",
-            &format!("trace={names}"),
-        ])
+    let run = strace("")
+        .args(["-y", "-s", "4096", "-e", &format!("trace={names}")])
         .arg("-o")
         .arg(&trace)
         .arg(traced.get_program())

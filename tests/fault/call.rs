@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 pub(crate) fn options(place: &str) -> Vec<String> {
     let trace = format!("trace=!{}", HARMLESS.join(","));
     let fixed = [
-        "-f",
-        "-qq",
         "-xx",
         "-a",
         "1",

@@ -13,7 +13,7 @@ use crate::fault::cuts::is_long_run;
 use crate::fault::disk::Image;
 use crate::fault::image::read;
 use crate::fault::story::{Effect, State, Task, carry_out, new_store};
-use crate::support::{Home, complaints, every, feed, has_peer, stderr, stdout};
+use crate::support::{Home, complaints, every, feed, has_peer, stderr, stdout, strace};
 
 /// Calls that change a disk, or make it sure.
 const CALLS: [&str; 12] = [
@@ -94,8 +94,8 @@ fn traced(home: &Home, task: &Task, more: &[String]) -> (Output, String) {
     let args: Vec<&str> = task.args.iter().map(String::as_str).collect();
     let command = home.command(&args);
     let trace = home.path().with_extension("trace");
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-qq", "-o"]).arg(&trace).args(more);
+    let mut strace = strace(&more.concat());
+    strace.arg("-o").arg(&trace).args(more);
     strace.arg(command.get_program()).args(&args).env_clear();
     strace.envs(
         command

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 
 use crate::fault::call::{self, Call, Moment};
 use crate::fault::disk::{Disk, Inode, ROOT, Slot, Step, Target};
 use crate::fault::image::{masked, read};
-use crate::support::Home;
+use crate::support::{Home, strace};
 
 /// What was recorded: a disk, and what happened to it from then on.
 pub(crate) struct Recording {
@@ -66,7 +66,7 @@ impl Recorder {
         let trace = self.root.with_extension(format!("trace{}", self.runs));
         self.runs += 1;
         let command = home.command(args);
-        let mut traced = Command::new("strace");
+        let mut traced = strace(&more.concat());
         traced
             .args(call::options(trace.to_str().expect("UTF-8")))
             .args(more)

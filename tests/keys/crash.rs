@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::keys::team::Team;
-use crate::support::{Home, every, has_peer, stderr, stdout};
+use crate::support::{AFTER_ALL, Home, every, has_peer, last_time, stderr, stdout, strace};
 
 const CALLS: [&str; 10] = [
     "write",
@@ -44,9 +44,9 @@ fn put_back(team: &Team, aside: &Path) {
 /// Runs a command that the kernel kills, or fails, at a system call.
 fn injected(team: &Team, args: &[&str], call: &str, what: &str) -> Output {
     let traced = team.home.command(args);
-    let mut strace = Command::new("strace");
-    strace
-        .args(["-f", "-qq", "-o", "/dev/null"])
+    strace(what)
+        .arg("-o")
+        .arg(team.home.path().join("calls"))
         .args(["-e", &format!("trace={call}")])
         .args(["-e", &format!("inject={call}:{what}")])
         .arg(traced.get_program())
@@ -120,9 +120,14 @@ fn killed_at_each_call(team: &Team, aside: &Path, args: &[&str]) {
     keep(team, aside);
     let (what, step) = ("signal=KILL", every(8));
     let mut cuts = 0;
+    let never = format!("error=EIO:when={AFTER_ALL}");
+    injected(team, args, &CALLS.join(","), &never);
+    let trace = team.home.path().join("calls");
+    let last = CALLS.map(|call| last_time(&trace, call));
+    put_back(team, aside);
     for (nth, call) in CALLS.into_iter().enumerate() {
         // Of each call an early one, however few there are.
-        for number in (1 + nth % step.min(2)..).step_by(step) {
+        for number in (1 + nth % step.min(2)..=last[nth]).step_by(step) {
             let run = injected(team, args, call, &format!("{what}:when={number}"));
             let when = format!("{args:?} with {what} at {call} {number}");
             let ended = run.status.success();

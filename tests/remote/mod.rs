@@ -15,7 +15,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Home, assert_verify_ended, every, feed, git, has_peer, json_lines, settle, stderr, stdout,
+    AFTER_ALL, Home, assert_verify_ended, every, feed, git, has_peer, json_lines, last_time,
+    settle, stderr, stdout, strace,
 };
 
 pub(super) fn ok(output: &Output) -> String {
@@ -455,15 +456,10 @@ pub(crate) fn traced(
     let traced = home.command(args);
     let set = traced.get_envs();
     let call = fault.split(':').next().expect("a call");
-    Command::new("strace")
-        .args([
-            "-f",
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            &format!("trace={call}"),
-        ])
+    strace(fault)
+        .arg("-o")
+        .arg(home.path().join("calls"))
+        .args(["-e", &format!("trace={call}")])
         .args(["-e", &format!("inject={fault}")])
         .arg(traced.get_program())
         .args(traced.get_args())
@@ -616,7 +612,7 @@ fn killed_at_any_system_call_a_pull_is_whole_or_did_not_happen() {
     ok(&home.run(&["keys", "backup", "newer.age"]));
     fs::rename(home.path().join("copy"), home.path().join("fresh")).expect("moves");
     let (mut kills, mut whole) = (0, 0);
-    for call in [
+    let calls = [
         "renameat",
         "renameat2",
         "unlinkat",
@@ -624,8 +620,15 @@ fn killed_at_any_system_call_a_pull_is_whole_or_did_not_happen() {
         "fsync",
         "fdatasync",
         "pwrite64",
-    ] {
-        for number in (1..).step_by(every(5)) {
+    ];
+    traced_pull(
+        &home,
+        &format!("{}:error=EIO:when={AFTER_ALL}", calls.join(",")),
+    );
+    let trace = home.path().join("calls");
+    let last = calls.map(|call| last_time(&trace, call));
+    for (call, last) in calls.into_iter().zip(last) {
+        for number in (1..=last).step_by(every(5)) {
             let run = traced_pull(&home, &format!("{call}:signal=KILL:when={number}"));
             let is_killed = !run.status.success();
             kills += usize::from(is_killed);

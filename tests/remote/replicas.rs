@@ -11,7 +11,8 @@ use super::hosts::shell;
 use super::{bare, head, home_with_host, ok, path, refused, traced};
 use crate::support::forge::{self, Means};
 use crate::support::{
-    Home, assert_verify_ended, every, feed, git, has_peer, json_lines, stderr, stdout,
+    AFTER_ALL, Home, assert_verify_ended, every, feed, git, has_peer, json_lines, last_time,
+    stderr, stdout,
 };
 
 /// A machine that has cloned and asks for keys, and its code.
@@ -1258,6 +1259,11 @@ fn a_sync_that_is_killed_or_fails_is_whole_or_did_not_happen() {
     ok(&laptop.run(&["sync"]));
     let (mut stopped, mut whole) = (0, 0);
     for (machine, fresh) in &machines {
+        let all = "renameat,unlinkat,mkdirat,fsync,fdatasync,pwrite64";
+        let never = format!("{all}:error=EIO:when={AFTER_ALL}");
+        traced(machine, &["sync"], (fresh, &machine.store()), &never);
+        let trace = machine.path().join("all");
+        fs::rename(machine.path().join("calls"), &trace).expect("traced");
         for fault in [
             "renameat:signal=KILL",
             "unlinkat:signal=KILL",
@@ -1269,7 +1275,8 @@ fn a_sync_that_is_killed_or_fails_is_whole_or_did_not_happen() {
             "renameat:error=ENOSPC",
             "pwrite64:error=ENOSPC",
         ] {
-            for number in (1..).step_by(every(9)) {
+            let last = last_time(&trace, fault.split(':').next().expect("a call"));
+            for number in (1..=last).step_by(every(9)) {
                 let fault = format!("{fault}:when={number}");
                 let run = traced(machine, &["sync"], (fresh, &machine.store()), &fault);
                 stopped += usize::from(!run.status.success());

@@ -16,7 +16,7 @@ use chrono::{DateTime, Utc};
 
 use crate::retention::scene::{Scene, copy, day, text};
 use crate::support::forge::unhex;
-use crate::support::{has_peer, stderr, stdout};
+use crate::support::{has_peer, stderr, stdout, strace};
 
 const CALLS: [&str; 11] = [
     "write",
@@ -85,9 +85,8 @@ impl Case {
     /// The command under strace, with these options besides.
     fn traced(&self, options: &[&str]) -> Output {
         let traced = self.command();
-        let mut strace = Command::new("strace");
+        let mut strace = strace(&options.concat());
         strace
-            .args(["-f", "-qq"])
             .args(options)
             .arg(traced.get_program())
             .args(traced.get_args())

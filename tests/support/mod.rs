@@ -173,6 +173,48 @@ pub(crate) fn reply(store: &mut Store, call: &Value) -> Reply {
     replies.pop().expect("one answer")
 }
 
+/// Where a program is. Of a program with a mere name and an emptied environment the standard library makes
+/// a copy of this whole process first, which takes longer than many a command.
+pub(crate) fn program(name: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
+    places
+        .find(|place| place.is_file())
+        .unwrap_or_else(|| name.into())
+}
+
+/// `strace` of a program with all its threads and children, which is to be asked for this.
+pub(crate) fn strace(asked: &str) -> Command {
+    let mut strace = Command::new(program("strace"));
+    strace.args(["-f", "-qq"]);
+    // Then only the calls that are asked for stop the program; but it cannot be killed at one.
+    if !asked.contains("signal=KILL") {
+        strace.arg("--seccomp-bpf");
+    }
+    strace
+}
+
+/// A time of a call that no command comes to: with it strace sees all calls, and has nothing to do.
+pub(crate) const AFTER_ALL: usize = 65_535;
+
+/// The last time of a call at which a sample of cases stops a command, by what `strace -f` saw of one that
+/// nothing stopped: as often as one thread made it. Where all cases are wanted they go on until nothing is
+/// stopped any more.
+pub(crate) fn last_time(trace: &Path, call: &str) -> usize {
+    if every(2) == 1 {
+        return usize::MAX;
+    }
+    let trace = std::fs::read_to_string(trace).expect("traced");
+    let mut made = std::collections::BTreeMap::new();
+    for (thread, line) in trace.lines().filter_map(|line| line.split_once(' ')) {
+        let rest = line.trim_start().strip_prefix(call);
+        if rest.is_some_and(|rest| rest.starts_with('(')) {
+            *made.entry(thread).or_insert(0) += 1;
+        }
+    }
+    made.into_values().max().unwrap_or_default()
+}
+
 /// Runs a program on these bytes as standard input.
 pub(crate) fn feed(mut command: Command, input: &[u8]) -> Output {
     let mut child = command

@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
+use crate::support::program;
+
 /// Runs a command line on a pseudo-terminal of util-linux's `script`, with the environment of
 /// `plain`. When what is shown ends a question with `question`, types what `answer` says. Answers the
 /// exit code, and all that was shown.
@@ -13,7 +15,7 @@ pub(crate) fn answered(
     answer: impl FnOnce() -> String,
 ) -> (Option<i32>, String) {
     let set = plain.get_envs();
-    let mut child = Command::new("script")
+    let mut child = Command::new(program("script"))
         .args(["-qec", line, "/dev/null"])
         .env_clear()
         .envs(set.filter_map(|(name, value)| Some((name, value?))))
