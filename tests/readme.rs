@@ -215,6 +215,16 @@ fn anchor(line: &str) -> String {
 /// Runs the `sh` blocks of a page in order, in one shell and one fresh home, and compares the output
 /// of each with what the page shows.
 fn every_command_works_and_prints_what_is_shown(page: &str) {
+    check_page(page, &Home::empty(), &[], |script| script.to_owned());
+}
+
+/// The same in a given home, with variables and with commands that are changed.
+pub(crate) fn check_page(
+    page: &str,
+    home: &Home,
+    variables: &[(&str, &str)],
+    changed: impl Fn(&str) -> String,
+) {
     let peers = [
         ("git", "pages show what stock git sees"),
         ("age-keygen", "pages have members of a team make their keys"),
@@ -224,15 +234,16 @@ fn every_command_works_and_prints_what_is_shown(page: &str) {
     if !peers.iter().all(|(peer, why)| has_peer(peer, why)) {
         return;
     }
-    let (root, home) = (Path::new(env!("CARGO_MANIFEST_DIR")), Home::empty());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let blocks = blocks(&fs::read_to_string(root.join(page)).expect("the page"));
     assert!(!blocks.is_empty(), "{page} has commands");
     prepare(root, home.path());
-    let script: Vec<&str> = blocks.iter().map(|block| block.script.as_str()).collect();
+    let script: Vec<String> = blocks.iter().map(|block| changed(&block.script)).collect();
     let output = Command::new("sh")
         .args(["-euc", &script.join(&format!("\necho {MARK}\n"))])
         .current_dir(home.path())
         .env_clear()
+        .envs(variables.iter().copied())
         .env("HOME", home.path())
         .env(
             "PATH",

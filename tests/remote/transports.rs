@@ -4,13 +4,14 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{bare, contents, head, home_with_host, ok, on, path, refused, verified};
-use crate::support::{Home, every, has_peer, stderr};
+use crate::readme::check_page;
+use crate::support::{Home, every, has_peer, stderr, stdout};
 
 /// A server that ends with the test.
 pub(super) struct Server(Child);
@@ -194,62 +195,77 @@ fn by_http() {
     assert_eq!(refused(&none), (Some(16), "unreachable".into()));
 }
 
+/// sshd on loopback, for one key.
+struct Sshd {
+    _server: Server,
+    /// Everything before the path of a URL.
+    host: String,
+    /// How ssh is started, so that it uses that key.
+    ssh: String,
+    authorized: PathBuf,
+}
+
+impl Sshd {
+    /// Starts it with files of its own in a new folder; `None` where there is none.
+    fn start(folder: &Path) -> Option<Self> {
+        let sshd = "/usr/sbin/sshd";
+        if !has_peer(sshd, "a host is reached by ssh")
+            || !has_peer("ssh", "a host is reached by ssh")
+        {
+            return None;
+        }
+        fs::create_dir(folder).expect("made");
+        for key in ["host", "user"] {
+            let mut keygen = Command::new("ssh-keygen");
+            keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]);
+            ok(&keygen.arg(folder.join(key)).output().expect("runs"));
+        }
+        let authorized = folder.join("authorized");
+        fs::copy(folder.join("user.pub"), &authorized).expect("copied");
+        let port = free_port();
+        let config = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
+             StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n\
+             SetEnv HOME={}\n",
+            path(&folder.join("host")),
+            path(&authorized),
+            // The shell that sshd starts reads the account's own files, and those may do anything.
+            path(folder),
+        );
+        fs::write(folder.join("config"), config).expect("written");
+        // sshd wants its folder for separating privileges.
+        drop(fs::create_dir_all("/run/sshd"));
+        let mut server = Command::new(sshd);
+        server.args(["-D", "-e", "-f"]).arg(folder.join("config"));
+        let user = Command::new("id").arg("-un").output().expect("runs");
+        // The usual exchange of keys takes a tenth of a second of both ends, and there are dozens of them.
+        let ssh = format!(
+            "ssh -i {} -o IdentitiesOnly=yes -o StrictHostKeyChecking=accept-new \
+             -o UserKnownHostsFile={} -F /dev/null -o KexAlgorithms=curve25519-sha256",
+            path(&folder.join("user")),
+            path(&folder.join("known")),
+        );
+        Some(Self {
+            _server: serve(server, port),
+            host: format!("ssh://{}@127.0.0.1:{port}", stdout(&user).trim()),
+            ssh,
+            authorized,
+        })
+    }
+}
+
 #[test]
 fn by_ssh() {
-    let sshd = "/usr/sbin/sshd";
-    if !has_peer(sshd, "a host is reached by ssh") || !has_peer("ssh", "a host is reached by ssh") {
-        return;
-    }
     let (home, host) = home_with_host();
-    let folder = home.path().join("ssh");
-    fs::create_dir(&folder).expect("made");
-    for key in ["host", "user"] {
-        let mut keygen = Command::new("ssh-keygen");
-        ok(&keygen
-            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-            .arg(folder.join(key))
-            .output()
-            .expect("runs"));
-    }
-    fs::copy(folder.join("user.pub"), folder.join("authorized")).expect("copied");
-    let port = free_port();
-    let in_folder = |name: &str| folder.join(name);
-    let config = format!(
-        "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
-         StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n\
-         SetEnv HOME={}\n",
-        path(&in_folder("host")),
-        path(&in_folder("authorized")),
-        // The shell that sshd starts reads the account's own files, and those may do anything.
-        path(&folder),
-    );
-    fs::write(in_folder("config"), config).expect("written");
-    // sshd wants its folder for separating privileges.
-    drop(fs::create_dir_all("/run/sshd"));
-    let mut server = Command::new(sshd);
-    server.args(["-D", "-e", "-f"]).arg(in_folder("config"));
-    let _server = serve(server, port);
-    let user = String::from_utf8(Command::new("id").arg("-un").output().expect("runs").stdout)
-        .expect("UTF-8");
-    // The usual exchange of keys takes a tenth of a second of both ends, and there are dozens of them.
-    let ssh = format!(
-        "ssh -i {} -o IdentitiesOnly=yes -o StrictHostKeyChecking=accept-new -o UserKnownHostsFile={} -F /dev/null \
-         -o KexAlgorithms=curve25519-sha256",
-        path(&in_folder("user")),
-        path(&in_folder("known")),
-    );
+    let Some(sshd) = Sshd::start(&home.path().join("ssh")) else {
+        return;
+    };
     // The user's own settings say how a host is reached.
-    fs::write(
-        home.path().join(".gitconfig"),
-        format!("[core]\n\tsshCommand = {ssh}\n"),
-    )
-    .expect("written");
-    story(
-        &home,
-        &format!("ssh://{}@127.0.0.1:{port}{}", user.trim(), path(&host)),
-    );
+    let settings = format!("[core]\n\tsshCommand = {}\n", sshd.ssh);
+    fs::write(home.path().join(".gitconfig"), settings).expect("written");
+    story(&home, &format!("{}{}", sshd.host, path(&host)));
     // A stranger's key is refused, in the host's words.
-    fs::write(in_folder("authorized"), "").expect("written");
+    fs::write(&sshd.authorized, "").expect("written");
     let refusal = home.run(&["push", "host", "--json"]);
     assert_eq!(refused(&refusal), (Some(16), "unreachable".into()));
     assert!(
@@ -257,6 +273,29 @@ fn by_ssh() {
         "{}",
         stderr(&refusal)
     );
+}
+
+/// What the docs tell a reader to do for a copy off site, a second machine and an auditor's, with a host that
+/// three homes reach by ssh.
+#[test]
+fn the_page_on_copies_by_ssh() {
+    let home = Home::empty();
+    let Some(sshd) = Sshd::start(&home.path().join("ssh")) else {
+        return;
+    };
+    let url = format!("{}{}/host.git", sshd.host, path(home.path()));
+    let by_ssh = |script: &str| {
+        let script = script.replace("add off-site host.git", &format!("add off-site {url}"));
+        script.replace("agekeep clone host.git", &format!("agekeep clone {url}"))
+    };
+    let (page, ssh) = (
+        "docs/backup-and-restore.md",
+        ("GIT_SSH_COMMAND", &*sshd.ssh),
+    );
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page));
+    let there = by_ssh(&text.expect("the page")).matches(&url).count();
+    assert_eq!(there, 6, "the page names its host otherwise now");
+    check_page(page, &home, &[ssh], by_ssh);
 }
 
 /// Passes on what two ends say to each other, and cuts the line after so many bytes from the host.
