@@ -450,7 +450,7 @@ fn receive(
 /// Verifies what came, and moves the end of history to it; `None` if the store went on meanwhile.
 fn take(
     from: &Source<'_>,
-    packs: IncomingPacks,
+    packs: IncomingPacks<'_>,
     (ours, theirs): (ObjectId, ObjectId),
     options: &PullOptions,
     keys: IncomingKeys,
@@ -615,6 +615,11 @@ fn check_asking(asks: &Asking, repository: &Repository, head: ObjectId) -> Resul
     };
     if let Some(signer) = signers.of(&asks.key).filter(|of| of.name() != asks.name) {
         return own("the signing key", signer.name());
+    }
+    let place = asks.keyring.as_deref().map(Folder::at);
+    if place.is_some_and(|folder| folder.is_ok_and(|folder| folder.has(&Name::AUDIT))) {
+        let why = "it has the keys of another copy: name an empty folder for those of this one";
+        return Err(Error::invalid("the keyring", why));
     }
     let member = members.iter().find(|member| member.recipient == asks.reads);
     if let Some(member) = member.filter(|member| member.name != asks.name) {

@@ -150,9 +150,49 @@ fn a_clone_with_files_checked_out_is_verified_and_read() {
         assert_eq!(verified(&home, &clone, &with_keys).0, code, "{line}");
         fs::remove_file(refs.join(line)).expect("there");
     }
-    // A store that is used is no clone.
+    // Named from within, or by a link, it is the same.
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink(name(""), &link).expect("made");
+    assert_eq!(verified(&home, &link, &with_keys), (0, none()));
+    let mut inside = home.command(&["--store", ".", "verify", "--json", "--keyring", keyring[1]]);
+    inside.current_dir(name(""));
+    assert_eq!(inside.output().expect("runs").status.code(), Some(0));
+    // Git would follow a link in the place of the index.
+    fs::remove_file(name("index")).expect("there");
+    std::os::unix::fs::symlink("/dev/null", name("index")).expect("made");
+    assert_eq!(verified(&home, &clone, &with_keys).0, 14);
+    fs::remove_file(name("index")).expect("there");
+    // The branch that a host calls otherwise is at the remote alone.
+    let moved = ["branch", "-m", "main", "other"];
+    ok(&git(&clone.join(".git"), &moved));
+    let refusal = home.run(&[&there[..], &["verify"]].concat());
+    assert_eq!(refusal.status.code(), Some(2));
+    assert!(
+        stderr(&refusal).contains("branch main origin/main"),
+        "{}",
+        stderr(&refusal)
+    );
+    ok(&git(
+        &clone.join(".git"),
+        &["branch", "-m", "other", "main"],
+    ));
+    assert_eq!(verified(&home, &clone, &with_keys).0, 0);
+    // A bare one has no such files.
     ok(&git(&clone.join(".git"), &["config", "core.bare", "true"]));
     assert_eq!(verified(&home, &clone, &with_keys).0, 14);
+}
+
+/// Stock git reads the one, and others may read the other.
+#[test]
+fn a_branch_that_is_packed_twice_is_tampering() {
+    let home = home();
+    let clone = clone(&home, "--mirror", "clone");
+    copy_keyring(&home, &clone.join("keyring"), &KEYRING);
+    let packed = fs::read_to_string(clone.join("packed-refs")).expect("there");
+    let line = packed.lines().last().expect("a ref");
+    fs::write(clone.join("packed-refs"), format!("{packed}{line}\n")).expect("written");
+    let (code, found) = verified(&home, &clone, &["--full"]);
+    assert_eq!((code, found), (13, vec!["head".to_owned()]));
 }
 
 /// A host names its own first branch, and keeps refs of its own.

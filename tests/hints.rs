@@ -572,6 +572,17 @@ pub(crate) fn every_error() -> Vec<Error> {
                 remote: text(),
                 own: 3,
                 theirs: vec![("ci".into(), 2)],
+                has_reader: true,
+            },
+            RemoteFault::Apart {
+                remote: text(),
+                own: 3,
+                theirs: vec![("sue".into(), 1)],
+                has_reader: false,
+            },
+            RemoteFault::Untold {
+                remote: text(),
+                why: text(),
             },
             RemoteFault::Closed {
                 last: chrono::DateTime::UNIX_EPOCH,

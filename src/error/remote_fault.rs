@@ -89,6 +89,13 @@ pub enum RemoteFault {
         /// True if the remote has events that do not go on from this copy's.
         is_apart: bool,
     },
+    /// The keys of this copy are destroyed, and the remote could not be told.
+    Untold {
+        /// The remote.
+        remote: String,
+        /// The last words of git, or of the host.
+        why: String,
+    },
     /// No machine asks for keys under that name, role and code.
     NoRequest {
         /// The remote.
@@ -105,6 +112,8 @@ pub enum RemoteFault {
         own: u64,
         /// How many are at the remote alone, by signer.
         theirs: Vec<(String, u64)>,
+        /// True if another reader's machine has said that it has keys.
+        has_reader: bool,
     },
     /// The remote serves an older card of a machine than it did before.
     TurnedBack {
@@ -151,6 +160,7 @@ impl RemoteFault {
             Self::Waiting { .. } => "waiting_for_keys",
             Self::Removed { .. } => "removed",
             Self::OnlyHere { .. } => "only_here",
+            Self::Untold { .. } => "remote_untold",
             Self::NoRequest { .. } => "no_request",
             Self::Apart { .. } => "apart",
             Self::TurnedBack { .. } => "remote_turned_back",
@@ -176,7 +186,7 @@ impl RemoteFault {
             | Self::TurnedBack { .. }
             | Self::Withholds { .. } => 13,
             Self::Ahead { .. } | Self::Diverged { .. } | Self::Apart { .. } => 15,
-            Self::NoGit | Self::Unreachable { .. } => 16,
+            Self::NoGit | Self::Unreachable { .. } | Self::Untold { .. } => 16,
         }
     }
 
@@ -211,6 +221,22 @@ impl RemoteFault {
                 "find out who changed {remote}: `agekeep verify --remote {remote}` says all of it. Nothing was \
                  taken. If this copy is right, add an empty repository as another remote and push to that"
             ),
+            Self::TurnedBack { remote, .. } => format!(
+                "find out whether {remote} was restored from a backup. A sync on each machine publishes its \
+                 card anew; `agekeep replicas rm` removes one that is gone. Nothing was taken"
+            ),
+            Self::Withholds { machine, .. } => format!(
+                "run `agekeep sync` on {machine}, which sends them again, or `agekeep replicas rm \
+                 {machine}` if it is gone or its word is false. Nothing was taken or sent"
+            ),
+            Self::Overtaken => "try again when fewer commands are executed".into(),
+            _ => self.hint_of_machines(),
+        }
+    }
+
+    /// Says what to do where machines wait for each other.
+    fn hint_of_machines(&self) -> String {
+        match self {
             Self::WrongKeys {
                 machine: Some(name), ..
             } => format!(
@@ -249,24 +275,29 @@ impl RemoteFault {
                  writes. Nothing was destroyed"
                     .into()
             }
+            Self::Untold { remote, .. } => format!(
+                "run `agekeep replicas leave --destroy` again once {remote} answers, so that the other machines \
+                 and the receipts know it"
+            ),
             Self::NoRequest { .. } => {
                 "check that name, role and code are those that `agekeep sync` shows on the other machine"
                     .into()
             }
+            Self::Apart {
+                remote,
+                has_reader: false,
+                ..
+            } => format!(
+                "go on with this copy: no other machine has said that it has keys. Add an empty repository as \
+                 another remote, run `agekeep sync` with that, and `agekeep remote rm {remote}`; the other \
+                 machines clone from there"
+            ),
             Self::Apart { .. } => {
                 "go on with one of the two histories: agekeep cannot merge them. To take the remote's, \
                  clone it to a new folder under this machine's name, carry over what only this copy has, \
                  and remove this copy: it still opens what is erased elsewhere"
                     .into()
             }
-            Self::TurnedBack { remote, .. } => format!(
-                "find out whether {remote} was restored from a backup. A sync on each machine publishes its \
-                 card anew; nothing was taken"
-            ),
-            Self::Withholds { machine, .. } => format!(
-                "run `agekeep sync` on {machine}, which sends them again, or `agekeep replicas rm \
-                 {machine}` if it is gone or its word is false. Nothing was taken or sent"
-            ),
             Self::NoKeys { .. } => {
                 "run `agekeep sync` where machines send each other keys. Otherwise run `agekeep push` and \
                  `agekeep keys backup FILE` where the events were written, and name that file here with \
@@ -278,7 +309,7 @@ impl RemoteFault {
                  how long a copy may go without, as `replicas.closes_after`"
                     .into()
             }
-            Self::Overtaken => "try again when fewer commands are executed".into(),
+            _ => String::new(),
         }
     }
 }
@@ -333,6 +364,10 @@ impl fmt::Display for RemoteFault {
                 "{remote} does not end where this copy does, or no other machine has said that it has all \
                  keys up to there"
             ),
+            Self::Untold { remote, why } => write!(
+                f,
+                "the keys of this copy are destroyed, and {remote} could not be told: {why}"
+            ),
             Self::NoRequest { remote, name } => {
                 write!(
                     f,
@@ -343,6 +378,7 @@ impl fmt::Display for RemoteFault {
                 remote,
                 own,
                 theirs,
+                ..
             } => {
                 let theirs = theirs.iter();
                 let theirs: Vec<_> = theirs

@@ -19,10 +19,11 @@ use crate::crypto::seal::{Recipient, Sealed};
 use crate::crypto::sign::{SignedBy, SigningKey, VerifyingKey, check_name};
 use crate::error::Result;
 use crate::event::rfc3339;
-use crate::id::{ObjectId, StoreId, hex, hex_bytes};
+use crate::id::{ObjectId, StoreId, hex_bytes};
 use crate::keyring::HeldKeys;
 use crate::repository::Repository;
 use crate::repository::object::{self, Object, Tree, TreeEntry};
+pub(super) use crate::store::replica::digits_of;
 
 /// Where cards are at a remote, and the lines of machines whose events are not in the branch.
 pub(super) const CARDS: &str = "refs/agekeep/cards/";
@@ -79,13 +80,6 @@ pub(super) struct PublishedCard {
     pub(super) commit: ObjectId,
     /// The commit object.
     pub(super) object: String,
-}
-
-/// Returns the digits of a machine's refs: the beginning of the SHA-256 of its public key. Nobody else
-/// can sign a card that belongs there.
-pub(super) fn digits_of(key: &VerifyingKey) -> String {
-    let public = key.bytes().expect("signing keys are Ed25519");
-    hex(&Digest::of(&public).0[..8])
 }
 
 /// Parses the digits in the name of a ref.

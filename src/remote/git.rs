@@ -224,6 +224,10 @@ impl TransferRepository {
         if !ended.succeeded {
             return Err(failed(host, &ended));
         }
+        if ended.output.len() as u64 > OUTPUT_BYTES_MAX {
+            let why = format!("it lists more than {OUTPUT_BYTES_MAX} bytes of refs");
+            return Err(unusable(host, &why));
+        }
         let lines = ended.output.lines();
         let found = lines.filter_map(|line| line.split_once('\t'));
         let parsed = found.map(|(id, name)| {
@@ -306,8 +310,10 @@ impl TransferRepository {
             .map(str::to_owned)
             .into();
         if host.url.starts_with('/') || host.url.starts_with("file:") {
-            // Git would run the hooks of a folder with the user's rights.
-            args.push("--receive-pack=git -c core.hooksPath=/dev/null receive-pack".into());
+            // Git would run the hooks and programs that a folder names, with the user's rights.
+            let none = "-c core.hooksPath=/dev/null -c core.alternateRefsCommand=true \
+                        -c receive.autogc=false";
+            args.push(format!("--receive-pack=git {none} receive-pack"));
         }
         if updates.len() > 1 {
             args.push("--atomic".into());
@@ -582,7 +588,7 @@ fn collect_in_background(mut from: impl Read + Send + 'static) -> Receiver<Vec<u
         let mut bytes = Vec::new();
         if from
             .by_ref()
-            .take(OUTPUT_BYTES_MAX)
+            .take(OUTPUT_BYTES_MAX + 1)
             .read_to_end(&mut bytes)
             .is_ok()
         {

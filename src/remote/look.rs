@@ -39,8 +39,6 @@ pub(super) struct Look<'a> {
     pub(super) cards: Cards,
     /// The machines whose refs were asked for.
     asked: BTreeSet<String>,
-    /// Cards that were not known before.
-    pub(super) is_new: BTreeSet<String>,
     is_read: bool,
     /// A machine of which the host has an older card than was seen before.
     turned_back: Option<String>,
@@ -50,6 +48,8 @@ pub(super) struct Look<'a> {
     pub(super) fetched: Option<TransferRepository>,
     /// Events of the remote that do not go on from ours, counted by signer.
     pub(super) beside: Vec<(String, u64)>,
+    /// The newest commit that ours and those have in common.
+    pub(super) fork: Option<ObjectId>,
 }
 
 /// Tells whether a history has a commit.
@@ -176,8 +176,8 @@ fn inspect_once(
 }
 
 /// What was fetched only to be looked at, as long as it is there.
-pub(super) struct HeldPacks {
-    _packs: Option<IncomingPacks>,
+pub(super) struct HeldPacks<'a> {
+    _packs: Option<IncomingPacks<'a>>,
     _packing: Lock,
 }
 /// Waits, and tells whether to look again: a host shows the refs of a push one after the other, so that a card
@@ -225,12 +225,12 @@ impl<'a> Look<'a> {
             refs,
             asked: cards.keys().cloned().collect(),
             cards,
-            is_new: BTreeSet::new(),
             is_read: false,
             turned_back: None,
             passed_over: BTreeSet::new(),
             fetched: None,
             beside: Vec::new(),
+            fork: None,
         })
     }
 
@@ -246,14 +246,14 @@ impl<'a> Look<'a> {
 
     /// Fetches what a remote has beyond our end of history, verifies it, and compares it with what machines
     /// signed for. That needs no key. It can be read until what is returned is dropped.
-    pub(super) fn inspect_history(
+    pub(super) fn inspect_history<'r>(
         &mut self,
-        repository: &Repository,
+        repository: &'r Repository,
         git: &TransferRepository,
         (ours, theirs): (ObjectId, ObjectId),
         own: Option<&String>,
         verified: &mut dyn FnMut(verify::Progress),
-    ) -> Result<(Inspected, HeldPacks)> {
+    ) -> Result<(Inspected, HeldPacks<'r>)> {
         let is_new = !repository.has(theirs)?;
         if is_new {
             let host = host_of(&self.remote, self.attended);
@@ -295,6 +295,11 @@ impl<'a> Look<'a> {
             report.worst = report.findings.iter().map(|found| found.class).max();
             if report.worst.is_none() && fork != Some(ours) {
                 inspected.is_apart = true;
+                self.fork = fork;
+                // Whoever was removed there since has no word any more.
+                let (signers, _) = people_at(repository, theirs)?;
+                let is_signer = |card: &Card| signers.of(&card.key).is_some();
+                self.cards.retain(|_, found| is_signer(&found.card));
                 let commits = store::commits_between(repository, fork, theirs)?;
                 self.beside = counted_by_signer(repository, &commits.unwrap_or_default())?;
             }
@@ -366,7 +371,6 @@ impl<'a> Look<'a> {
                 self.turned_back.get_or_insert(found.card.name);
                 continue;
             }
-            self.is_new.insert(digits.clone());
             self.cards.insert(digits, found);
         }
         self.cards.retain(|digits, found| {
@@ -455,9 +459,10 @@ impl<'a> Look<'a> {
         let (signers, members) = people_at(repository, head)?;
         let mut others = Vec::new();
         for (digits, PublishedCard { card, .. }) in &self.cards {
-            let has_left = card.keys.is_none() && !card.wants_all;
+            // It has left, or asks for keys.
+            let has_none = card.keys.is_none();
             let may_open = role_now(card, &signers, &members).is_some();
-            if Some(digits) == own || has_left || !may_open {
+            if Some(digits) == own || has_none || !may_open {
                 continue;
             }
             let is_in_it = contains(repository, head, card.head)?;
@@ -466,6 +471,23 @@ impl<'a> Look<'a> {
         }
         others.sort();
         Ok(others)
+    }
+
+    /// Tells whether another reader's machine has said that it has keys.
+    pub(super) fn has_other_reader(
+        &self,
+        repository: &Repository,
+        own: Option<&String>,
+        head: ObjectId,
+    ) -> Result<bool> {
+        let (signers, members) = people_at(repository, head)?;
+        Ok(self
+            .cards
+            .iter()
+            .any(|(digits, PublishedCard { card, .. })| {
+                let reads = role_now(card, &signers, &members) == Some(Role::Reader);
+                Some(digits) != own && reads && card.keys.is_some() && !card.wants_all
+            }))
     }
 
     /// Fetches the cards with mail for a mailbox of which only the card itself was kept.

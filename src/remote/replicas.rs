@@ -220,9 +220,10 @@ fn let_in_before(store: &Store, card: &Card, (name, role): (&str, Role)) -> Resu
 ///
 /// # Errors
 /// [`RemoteFault::OnlyHere`] if the remote's history does not end where this copy's does, or no other
-/// reader's machine has said that it is there with these keys, unless this one was removed; [`Error::Io`]
-/// if a file cannot be removed; otherwise as [`push`](super::push). The keys are gone before the remote is
-/// told: the same call tells it then.
+/// reader's machine has said that it is there with these keys, unless this one was removed;
+/// [`Error::NoKeyring`] if the keys are elsewhere than is known here; [`Error::Io`] if a file cannot be
+/// removed; otherwise as [`push`](super::push). [`RemoteFault::Untold`] if the keys are gone and the remote
+/// could not be told: the same call tells it then.
 pub fn leave(
     path: &Path,
     remote: Option<&str>,
@@ -269,6 +270,7 @@ pub fn leave(
     let digits = card::digits_of(&key);
     let known = look.cards.get(&digits).map(|known| known.card.clone());
     let (own, _) = machine.own_card(&look, head, None, transfer.now)?;
+    let had_keys = known.as_ref().is_some_and(|known| known.keys.is_some());
     let card = own.or(known);
     if machine.has_keys() {
         let is_sent = look.refs.get(BRANCH) == Some(&head);
@@ -281,35 +283,64 @@ pub fn leave(
             return Err(only_here(false));
         }
     }
-    // Without its first file it is no keyring, and the others are left by a removal that was stopped.
     let folder = machine.keyring_folder(head)?;
+    if let (Some(card), Some(key)) = (&card, machine.signing_key()) {
+        if machine.has_keys() {
+            // From here on nobody counts on these keys. Of two that leave at once, one sees it of the other.
+            say_keyless(&root, &mut look, &git, (card, key), true, transfer)?;
+            look = Look::at(&root, &remote, &git, transfer.attended)?;
+            look.read_cards(machine.store_id(head)?, &signers, machine.digits().as_ref())?;
+            let is_sent = look.refs.get(BRANCH) == Some(&head);
+            let is_safe = is_removed || is_sent && has_another(&look, &repository, card)?;
+            if !is_safe {
+                return Err(only_here(false));
+            }
+        } else if had_keys {
+            // They are on a disk that is not there, or in a folder that was not named.
+            let path = folder.path().to_owned();
+            let is_whole = true;
+            return Err(Error::NoKeyring { path, is_whole });
+        }
+    }
+    // Without its first file it is no keyring, and the others are left by a removal that was stopped.
     if !destroy_keys(&root, &repository, &folder, head)? {
         return Err(only_here(false));
     }
     local::ask_no_more(&root)?;
     match (card, machine.signing_key()) {
-        (Some(card), Some(key)) => say_left(&root, &look, &git, card, key, transfer),
+        (Some(card), Some(key)) => {
+            let said = say_keyless(&root, &mut look, &git, (&card, key), false, transfer);
+            said.map_err(|error| match error {
+                Error::Remote(RemoteFault::Unreachable { remote, why }) => {
+                    Error::Remote(RemoteFault::Untold { remote, why })
+                }
+                other => other,
+            })
+        }
         // It has said nothing of itself.
         _ => Ok(()),
     }
 }
 
-/// Publishes the last card of a machine: it has no keys, and asks for none.
-fn say_left(
+/// Publishes a card of a machine that has no keys. If it asks for them, it can still change its mind; its last
+/// card asks for none.
+fn say_keyless(
     root: &Folder,
-    look: &Look<'_>,
+    look: &mut Look<'_>,
     git: &TransferRepository,
-    card: Card,
-    key: &SigningKey,
+    (card, key): (&Card, &SigningKey),
+    wants_all: bool,
     transfer: &mut Transfer<'_>,
 ) -> Result<()> {
     let digits = card::digits_of(&card.key);
+    let known = look.cards.get(&digits).map(|known| known.card.time);
+    let last = known.map_or(card.time, |known| known.max(card.time));
     let last = Card {
         keys: None,
-        wants_all: false,
+        wants_all,
         mail: Vec::new(),
-        time: transfer.now.max(card.time + TimeDelta::milliseconds(1)),
-        ..card
+        time: transfer.now.max(last + TimeDelta::milliseconds(1)),
+        ..card.clone()
     };
     let (made, objects) = last.publish(Mail::default(), key)?;
     for object in &objects {
@@ -323,7 +354,8 @@ fn say_left(
         let (name, to) = (name.clone(), made.commit);
         let update = RefUpdate { name, to, how };
         if git.push_refs(host, &[update], transfer.progress)? {
-            let cards = Cards::from([(digits, made)]);
+            let cards = Cards::from([(digits.clone(), made.clone())]);
+            look.cards.insert(digits, made);
             return local::remember_cards(root, &look.remote.name, &cards);
         }
     }

@@ -498,14 +498,10 @@ impl<'a> Machine<'a> {
             return Ok(None);
         }
         if published.is_some() || look.fetched.is_some() {
-            // Cards of a history that was not taken, and of signers that only that has, are looked at again.
-            let is_fork = matches!(missed, Some(RemoteFault::Diverged { .. }));
+            // Cards of signers that only a history has which was not taken are looked at again.
             let (signers, _) = people_at(self.repository, ours)?;
             let is_signer = |card: &Card| signers.of(&card.key).is_some();
-            let is_new = std::mem::take(&mut look.is_new);
-            look.cards.retain(|digits, found| {
-                is_signer(&found.card) && !(is_fork && is_new.contains(digits))
-            });
+            look.cards.retain(|_, found| is_signer(&found.card));
             look.cards.extend(published);
             local::remember_cards(self.root, &look.remote.name, &look.cards)?;
         }
@@ -571,32 +567,33 @@ impl<'a> Machine<'a> {
         head: ObjectId,
         digits: Option<String>,
     ) -> Result<Option<(Vec<RefUpdate>, u64)>> {
-        let mut updates = Vec::new();
+        // The card names this end of history: others look for it there.
+        let line = || {
+            let line = digits.map(|digits| self.own_line(look, &digits, head));
+            let line = line.transpose()?.filter(|(_, known)| *known != Some(head));
+            let update = line.map(|(name, known)| {
+                let (to, how) = (head, HowUpdated::Replaces(known));
+                RefUpdate { name, to, how }
+            });
+            Ok(Some((Vec::from_iter(update), 0)))
+        };
         match missed {
-            Some(RemoteFault::Diverged { .. }) => {
-                let line = digits.map(|digits| self.own_line(look, &digits, head));
-                let line = line.transpose()?;
-                if let Some((name, known)) = line.filter(|(_, known)| *known != Some(head)) {
-                    let (to, how) = (head, HowUpdated::Replaces(known));
-                    updates.push(RefUpdate { name, to, how });
-                }
-                return Ok(Some((updates, 0)));
-            }
-            // The card names this end of history: others look for it there.
+            Some(RemoteFault::Diverged { .. }) => return line(),
             Some(RemoteFault::TurnedBack { .. }) | None => {}
-            Some(_) => return Ok(Some((updates, 0))),
+            Some(_) => return Ok(Some((Vec::new(), 0))),
         }
-        // If the branch does not go on to here, a card alone can still be sent.
-        let nothing = || missed.map(|_| (Vec::new(), 0));
+        // If the branch does not go on to here, the card is sent with a line.
+        let beside = || missed.map_or(Ok(None), |_| line());
+        let mut updates = Vec::new();
         let theirs = look.refs.get(BRANCH).copied();
         // What the remote had beyond ours was taken before.
         if let Some(theirs) = theirs
             && !self.repository.has(theirs)?
         {
-            return Ok(nothing());
+            return beside();
         }
         let Some(sent) = events_after(self.repository, theirs, head)? else {
-            return Ok(nothing());
+            return beside();
         };
         if sent > 0 {
             updates.push(RefUpdate {
@@ -736,12 +733,14 @@ impl<'a> Machine<'a> {
         let fault = match (fault, &sent.card) {
             (RemoteFault::NoKeys { .. }, Some(_)) => RemoteFault::NoMail { remote: name },
             (RemoteFault::Diverged { .. }, Some(_)) => {
-                let seen = look.remote.seen.map(|seen| seen.commit);
-                let own = events_after(self.repository, seen, sent.synced.head)?;
+                let own = events_after(self.repository, look.fork, sent.synced.head)?;
+                let digits = self.digits();
+                let head = sent.synced.head;
                 RemoteFault::Apart {
                     remote: name,
                     own: own.unwrap_or_default(),
                     theirs: look.beside.clone(),
+                    has_reader: look.has_other_reader(self.repository, digits.as_ref(), head)?,
                 }
             }
             (fault, _) => fault,

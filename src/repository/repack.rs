@@ -516,7 +516,8 @@ impl Repository {
 
 /// Packs that came from elsewhere, in the folder of packs. No history leads to them yet, and stock
 /// git keeps them. Dropped before they are [accepted](Self::accept), they are removed.
-pub(crate) struct IncomingPacks {
+pub(crate) struct IncomingPacks<'a> {
+    repository: &'a Repository,
     folder: Folder,
     ids: Vec<PackId>,
 }
@@ -524,13 +525,14 @@ pub(crate) struct IncomingPacks {
 impl Repository {
     /// Moves the packs of another repository on the same file system here, durably, each under a
     /// new name. The caller holds the lock for writing packs.
-    pub(crate) fn take_packs(&self, from: &Self) -> Result<IncomingPacks> {
+    pub(crate) fn take_packs(&self, from: &Self) -> Result<IncomingPacks<'_>> {
         let fault = || self.writing_fault();
         let folder = self.made_pack_folder().map_err(fault())?;
         // A copy without keys is never opened, which would remove them.
         folder.remove_temporary_files();
         let theirs = from.made_pack_folder().map_err(from.writing_fault())?;
         let mut taken = IncomingPacks {
+            repository: self,
             folder: folder.clone(),
             ids: Vec::new(),
         };
@@ -552,7 +554,7 @@ impl Repository {
     }
 }
 
-impl IncomingPacks {
+impl IncomingPacks<'_> {
     /// Keeps the packs: history leads to them now.
     pub(crate) fn accept(mut self) {
         for id in std::mem::take(&mut self.ids) {
@@ -561,8 +563,10 @@ impl IncomingPacks {
     }
 }
 
-impl Drop for IncomingPacks {
+impl Drop for IncomingPacks<'_> {
     fn drop(&mut self) {
+        // What was in them is not here any more.
+        self.repository.packs.replace(None);
         for id in &self.ids {
             for name in [id.index(), id.pack(), id.keep()] {
                 drop(self.folder.remove(&name));

@@ -13,7 +13,7 @@ use crate::crypto::sign::{Signers, SigningKey};
 use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, RemoteFault, Result};
 use crate::event;
-use crate::id::{ObjectId, StoreId};
+use crate::id::{ObjectId, StoreId, hex};
 use crate::keyring::backup::{self, AuditorMailbox, ReaderMailbox};
 use crate::keyring::{self, HeldKeys, mailbox};
 use crate::policy::expiration::Lifetime;
@@ -53,7 +53,9 @@ pub(crate) fn check_in_touch(store: &Store, now: DateTime<Utc>) -> Result<()> {
     let bytes = root.read(&Name::LOCAL);
     let bytes = bytes.map_err(root.fault("read", &Name::LOCAL))?;
     let text = String::from_utf8_lossy(&bytes);
-    let last = last_reached(&text).map_err(|why| {
+    let own = signing_key(store).ok();
+    let own = own.map(|key| digits_of(&key.verifying_key()));
+    let last = last_reached(&text, own.as_deref()).map_err(|why| {
         let path = root.path_of(&Name::LOCAL).display().to_string();
         let hint = "correct the file, or remove it and add the remotes again";
         Error::damaged_with_hint(path, why, hint)
@@ -70,14 +72,29 @@ pub(crate) fn check_in_touch(store: &Store, now: DateTime<Utc>) -> Result<()> {
     }
 }
 
-/// Reads when something was last taken from a remote, or nothing was new there; `None` if that never was.
-fn last_reached(text: &str) -> std::result::Result<Option<DateTime<Utc>>, &'static str> {
+/// Returns the digits of a machine's refs: the beginning of the SHA-256 of its public key. Nobody else
+/// can sign a card that belongs there.
+pub(crate) fn digits_of(key: &VerifyingKey) -> String {
+    let public = key.bytes().expect("signing keys are Ed25519");
+    hex(&Digest::of(&public).0[..8])
+}
+
+/// Reads when something was last taken from a remote, or nothing was new there; `None` if that never was. `own`
+/// has the digits of this machine.
+fn last_reached(
+    text: &str,
+    own: Option<&str>,
+) -> std::result::Result<Option<DateTime<Utc>>, &'static str> {
     let fault = "it does not say when the remotes were reached";
     let reached: Reached = toml::from_str(text).map_err(|_| fault)?;
     let remotes = reached.remotes.values();
-    // A remote where machines tell of themselves has every erasure; a copy elsewhere may be old.
-    let has_cards = remotes.clone().any(|remote| !remote.cards.is_empty());
-    let counted = remotes.filter(|remote| !has_cards || !remote.cards.is_empty());
+    // A remote where other machines tell of themselves has every erasure; a copy elsewhere may be old.
+    let has_others = |remote: &&ReachedRemote| {
+        let mut cards = remote.cards.keys();
+        cards.any(|digits| Some(digits.as_str()) != own)
+    };
+    let has_cards = remotes.clone().any(|remote| has_others(&remote));
+    let counted = remotes.filter(|remote| !has_cards || has_others(remote));
     let times =
         counted.filter_map(|remote| Some(remote.reached.as_ref()?.parse::<DateTime<Utc>>()));
     let times: std::result::Result<Vec<_>, _> = times.collect();

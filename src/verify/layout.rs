@@ -1,6 +1,6 @@
 //! Checks the store's folder for anything that stock git would see, follow or run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -101,7 +101,11 @@ fn is_clone(root: &Folder) -> bool {
 
 /// Tells whether stock git made the folder for a clone that has files checked out.
 fn has_checkout(root: &Folder) -> bool {
-    is_clone(root) && root.path().ends_with(".git")
+    let config = read(root, &Name::CONFIG).ok().flatten().unwrap_or_default();
+    let config = String::from_utf8_lossy(&config);
+    let mut keys = keys(&config).filter_map(Result::ok);
+    let bare = keys.find(|key| key.name == "core.bare");
+    is_clone(root) && bare.is_some_and(|key| key.value == "false")
 }
 
 /// Checks the file `HEAD`, of which only stock git reads what it says. If it names another branch,
@@ -142,11 +146,18 @@ fn refs(root: &Folder, findings: &mut Findings) -> Vec<String> {
         None
     });
     let packed = packed.unwrap_or_default();
-    for line in String::from_utf8_lossy(&packed).lines() {
+    let packed = String::from_utf8_lossy(&packed);
+    let mut packed_names = HashSet::new();
+    for line in packed.lines() {
         if line.starts_with(['#', '^']) || line.is_empty() {
             continue;
         }
         let name = line.split_once(' ').map_or(line, |(_, name)| name);
+        if !packed_names.insert(name) {
+            // Readers differ in which of the two counts.
+            let what = format!("packed-refs has {name:?} twice");
+            findings.add_outside(Fault::new("head", what));
+        }
         names.push(name.to_owned());
     }
     names.sort();
@@ -256,10 +267,17 @@ fn hooks(root: &Folder, findings: &mut Findings) {
 }
 
 fn stray(root: &Folder, findings: &mut Findings) {
+    let has_checkout = has_checkout(root);
+    let files = root.look_at_all().unwrap_or_default().into_iter();
+    let files: Vec<String> = files
+        .filter(|found| found.look.kind == FileKind::File)
+        .map(|found| found.name.to_string_lossy().into_owned())
+        .filter(|name| OF_CHECKOUT.contains(&name.as_str()))
+        .collect();
     for name in root.list().unwrap_or_default() {
         let name = name.to_string_lossy().into_owned();
         let passing = PASSING.iter().any(|begin| name.starts_with(begin));
-        let is_of_checkout = has_checkout(root) && OF_CHECKOUT.contains(&name.as_str());
+        let is_of_checkout = has_checkout && files.contains(&name);
         if passing || is_of_checkout || KNOWN.contains(&name.as_str()) {
             continue;
         }
@@ -368,8 +386,9 @@ fn is_harmless(key: &ConfigEntry) -> bool {
         "branch" => OF_BRANCHES,
         _ => return false,
     };
-    // A remote helper is a program.
-    let runs = key.value.contains("::") || key.value.trim_start_matches('"').starts_with('-');
+    // A remote helper is a program, and quotes could hide that one is named.
+    let runs =
+        key.value.contains("::") || key.value.contains(['"', '\\']) || key.value.starts_with('-');
     key.subsection && known.contains(&key.last.as_str()) && !(runs && key.last == "url")
 }
 
@@ -526,6 +545,7 @@ mod tests {
             ("[diff \"x\"]\n\ttextconv = sh\n", "diff.x.textconv"),
             ("[uploadpack]\n\tpackObjectsHook = sh\n", "uploadpack."),
             ("[remote \"origin\"]\n\tpromisor = true\n", "promisor"),
+            ("[remote \"o\"]\n\turl = zz:\":\"x\n", "remote.o.url"),
             ("[receive]\n\tdenyDeletes = false\n", "receive.denydeletes"),
         ] {
             let found = findings(&format!("{CLONE}{bad}"));

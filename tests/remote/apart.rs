@@ -226,3 +226,127 @@ fn a_removed_machine_that_wrote_is_told_so_and_can_leave() {
     ok(&ci.run(&["replicas", "leave", "--destroy"]));
     assert!(!ci.store().join("keyring/ring").exists());
 }
+
+/// What else is wrong at a host is said of that, and not of a history that is in order.
+#[test]
+fn a_lost_line_is_no_forged_history() {
+    let (laptop, ci, host) = two_machines();
+    let srv = joined(&laptop, &host, "srv");
+    for machine in [&laptop, &ci, &srv, &laptop] {
+        ok(&machine.run(&["sync"]));
+    }
+    ok(&laptop.run(&["create", "l.md", "--text", "l"]));
+    ok(&laptop.run(&["sync"]));
+    for (machine, name) in [(&ci, "c.md"), (&srv, "s.md")] {
+        ok(&machine.run(&["create", name, "--text", name]));
+    }
+    assert_eq!(refused(&ci.run(&["sync", "--json"])).1, "apart");
+    let line = card_of(&host, "ci").replace("cards", "lines");
+    shell(&host, &format!("git update-ref -d {line}"));
+    for machine in [&laptop, &srv, &srv] {
+        let code = refused(&machine.run(&["sync", "--json"])).1;
+        assert_eq!(code, "remote_withholds");
+    }
+    // Its machine puts the line there again, and the others go on.
+    assert_eq!(refused(&ci.run(&["sync", "--json"])).1, "apart");
+    ok(&laptop.run(&["sync"]));
+    assert_eq!(refused(&srv.run(&["sync", "--json"])).1, "apart");
+    assert_eq!(lines(&host).len(), 2);
+}
+
+/// A host that was restored from a backup, and machines that then both wrote: nobody is stuck.
+#[test]
+fn machines_at_a_restored_host_that_both_wrote_get_on() {
+    let (laptop, ci, host) = two_machines();
+    let srv = joined(&laptop, &host, "srv");
+    for machine in [&laptop, &ci, &srv, &laptop] {
+        ok(&machine.run(&["sync"]));
+    }
+    let backup = laptop.path().join("backup.git");
+    let copy = |from: &Path, to: &Path| {
+        let mut cp = std::process::Command::new("cp");
+        cp.arg("-a").arg(from).arg(to);
+        ok(&feed(cp, b""));
+    };
+    copy(&host, &backup);
+    ok(&laptop.run(&["create", "l.md", "--text", "l"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&ci.run(&["sync"]));
+    std::fs::remove_dir_all(&host).expect("there");
+    copy(&backup, &host);
+    // srv knows nothing of l.md, and writes first.
+    ok(&srv.run(&["create", "s.md", "--text", "s"]));
+    ok(&srv.run(&["sync"]));
+    ok(&ci.run(&["create", "c.md", "--text", "c"]));
+    let mut codes = Vec::new();
+    for machine in [&ci, &laptop, &srv, &ci, &laptop, &srv, &ci, &laptop, &srv] {
+        codes.push(refused(&machine.run(&["sync", "--json"])).1);
+    }
+    assert_eq!(codes[6..8], ["apart", "apart"], "{codes:?}");
+    assert!(!codes.contains(&"unverified".into()), "{codes:?}");
+    ok(&srv.run(&["sync"]));
+    assert_eq!(lines(&host).len(), 2, "of the laptop and of ci");
+}
+
+/// An owner whose copy is apart decides nothing that would reach nobody.
+#[test]
+fn nobody_is_let_in_or_out_by_a_copy_that_is_apart() {
+    let (laptop, ci, host) = two_machines();
+    ok(&ci.run(&["create", "c.md", "--text", "of ci"]));
+    ok(&ci.run(&["sync"]));
+    ok(&laptop.run(&["create", "l.md", "--text", "of the laptop"]));
+    let before = head(&laptop.store());
+    let rm = laptop.run(&["replicas", "rm", "ci", "--reason", "stolen", "--json"]);
+    assert_eq!(refused(&rm), (Some(15), "apart".into()));
+    let (_srv, code) = super::replicas::asking(&host, "srv", &[]);
+    let add = laptop.run(&["replicas", "add", "srv", "--code", &code, "--json"]);
+    assert_eq!(refused(&add), (Some(15), "apart".into()));
+    assert_eq!(head(&laptop.store()), before);
+    // It sees by itself that it is apart.
+    let listed = ok(&laptop.run(&["replicas", "list"]));
+    assert!(listed.contains("has events that are not here"), "{listed}");
+    assert!(stdout(&laptop.run(&["doctor"])).contains("machine-apart"));
+}
+
+/// The only machine with keys is apart, since an auditor's report came first: it is told to go on, and can.
+#[test]
+fn the_only_reader_goes_on_with_its_own_history() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let (olga, code) = super::replicas::asking(&host, "olga", &["--audit"]);
+    let add = [
+        "replicas", "add", "olga", "--role", "auditor", "--code", &code,
+    ];
+    ok(&laptop.run(&add));
+    ok(&olga.run(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&laptop.run(&["create", "l.md", "--text", "of the laptop"]));
+    ok(&olga.run(&["report"]));
+    ok(&olga.run(&["sync"]));
+    let apart = laptop.run(&["sync"]);
+    assert_eq!(apart.status.code(), Some(15));
+    let told = stderr(&apart);
+    assert!(
+        told.contains("1 by olga")
+            && told.contains("go on with this copy")
+            && !told.contains("remove this"),
+        "{told}"
+    );
+    let other = laptop.path().join("other.git");
+    super::bare(&other);
+    ok(&laptop.run(&["remote", "add", "next", path(&other)]));
+    ok(&laptop.run(&["sync", "next"]));
+    ok(&laptop.run(&["remote", "rm", "origin"]));
+    let new = olga.path().join("new");
+    ok(&olga.run(&[
+        "clone",
+        path(&other),
+        path(&new),
+        "--name",
+        "olga",
+        "--audit",
+    ]));
+    ok(&laptop.run(&["sync"]));
+    ok(&on(&olga, "new", &["sync"]));
+    assert!(ok(&on(&olga, "new", &["log", "-n", "1"])).contains("create"));
+}

@@ -320,6 +320,16 @@ fn no_hook_of_a_folder_runs() {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         fs::set_permissions(&file, mode).expect("set");
     }
+    // Programs that its settings name do not, either.
+    let borrowed = home.path().join("borrowed.git");
+    bare(&borrowed);
+    let alternates = format!("{}/objects\n", path(&borrowed));
+    fs::write(host.join("objects/info/alternates"), alternates).expect("written");
+    let command = format!("echo refs >> {}; true", path(&proof));
+    ok(&git(
+        &host,
+        &["config", "core.alternateRefsCommand", &command],
+    ));
     ok(&home.run(&["push"]));
     let url = format!("file://{}", path(&host));
     ok(&home.run(&["remote", "add", "by-url", &url]));
@@ -336,7 +346,36 @@ fn no_hook_of_a_folder_runs() {
         .args(["push", "-q", path(&host), "main:other"])
         .output()
         .expect("git runs"));
-    assert!(proof.exists());
+    let ran = fs::read_to_string(&proof).expect("they ran");
+    assert!(ran.contains("refs") && ran.contains("pre-receive"), "{ran}");
+}
+
+/// A host that lists more refs than are read is named, rather than taken for one that lacks the rest.
+#[test]
+fn a_host_that_hides_its_branch_behind_other_refs_is_named() {
+    let (home, host) = home_with_host();
+    ok(&home.run(&["sync"]));
+    let card = stdout(&git(
+        &host,
+        &["for-each-ref", "--format=%(refname)", "refs/agekeep/cards"],
+    ));
+    let line = card.trim().replace("cards", "lines");
+    let end = head(&host);
+    // A line of 130 characters for each.
+    let long = "x".repeat(60);
+    let mut packed = String::from("# pack-refs with: peeled fully-peeled sorted\n");
+    for number in 0..10_000 {
+        packed += &format!("{} {line}-{long}{number:05}\n", end.trim());
+    }
+    fs::write(host.join("packed-refs"), packed).expect("written");
+    for verb in ["sync", "push"] {
+        let told = home.run(&[verb, "--json"]);
+        if verb == "sync" {
+            assert_eq!(refused(&told), (Some(16), "unreachable".into()));
+            assert!(stderr(&told).contains("bytes of refs"), "{}", stderr(&told));
+        }
+    }
+    assert_eq!(verified(&home, "store"), Some(0));
 }
 
 /// Git's words are shown; what a terminal would obey in them is not.

@@ -2,6 +2,7 @@
 
 mod apart;
 mod hosts;
+mod leaving;
 mod policies;
 mod replicas;
 mod stops;

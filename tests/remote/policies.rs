@@ -287,8 +287,17 @@ fn a_copy_that_is_out_of_touch_answers_nothing() {
     ok(&on_new("2026-08-01", &["push", "other"]));
     ok(&on_new("2026-08-01", &["pull", "other"]));
     ok(&on_new("2026-08-01", &["push", "origin"]));
-    // A pull that finds nothing new has reached the remote.
+    // Nor does a sync with a remote where no other machine is.
+    let lonely = ci.path().join("lonely.git");
+    bare(&lonely);
+    ok(&super::on(
+        &ci,
+        "new",
+        &["remote", "add", "lonely", path(&lonely)],
+    ));
+    ok(&on_new("2026-08-01", &["sync", "lonely"]));
     assert_eq!(refused(&on_new("2026-08-01", &["log"])).0, Some(12));
+    // A pull that finds nothing new has reached the remote.
     ok(&on_new("2026-08-01", &["pull", "origin"]));
     ok(&on_new("2026-08-01", &["log"]));
     // Of a time that is still to come nobody knows when it was.

@@ -236,6 +236,7 @@ pub(crate) fn replicas(global: &Global, args: &ReplicasArgs) -> Result<u8> {
 
 fn admit(global: &Global, remote: Option<&str>, asked: (&str, &str, Role)) -> Result<()> {
     let path = global.existing_store()?;
+    refuse_apart(sync_once(global, remote, None))?;
     let mut store = global.open()?;
     let mut progress = |_, _| {};
     let mut transfer = transfer(global, &mut progress);
@@ -254,12 +255,23 @@ fn admit(global: &Global, remote: Option<&str>, asked: (&str, &str, Role)) -> Re
     output::answer(global, &object, &format!("{} can open {opens}.", done.name))
 }
 
+/// Passes on that this copy is apart: what it decides then reaches nobody. `None` if another fault ended the
+/// sync.
+fn refuse_apart(synced: Result<Synced>) -> Result<Option<Synced>> {
+    match synced {
+        Err(error @ Error::Remote(RemoteFault::Apart { .. } | RemoteFault::Diverged { .. })) => {
+            Err(error)
+        }
+        other => Ok(other.ok()),
+    }
+}
+
 /// Removes a machine: its identity from the members, and its key from the signers.
 fn expel(global: &Global, name: &str, remote: Option<&str>) -> Result<()> {
     // Its newest card says whether it has left, and the newest memories get new keys too.
-    if sync_once(global, remote, None).is_err() {
+    if refuse_apart(sync_once(global, remote, None))?.is_none() {
         // If it contradicts the host, its word does not stand in the way.
-        drop(sync_once(global, remote, Some(name)));
+        refuse_apart(sync_once(global, remote, Some(name)))?;
     }
     let mut store = global.open()?;
     let context = global.context();

@@ -1,0 +1,122 @@
+//! Machines that leave: their keys go only where another machine has them, and the others are told.
+
+use std::fs;
+use std::thread;
+
+use super::replicas::{card_of, joined, receipt_on};
+use super::{home_with_host, ok, path, refused};
+use crate::support::stdout;
+
+const LEAVE: [&str; 4] = ["replicas", "leave", "--destroy", "--json"];
+
+/// A machine that cannot say that it leaves keeps its keys.
+#[test]
+fn nothing_is_destroyed_where_nobody_can_be_told() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    for machine in [&laptop, &ci, &laptop] {
+        ok(&machine.run(&["sync"]));
+    }
+    let lock = host.join(format!("{}.lock", card_of(&host, "ci")));
+    fs::write(&lock, "").expect("written");
+    assert_eq!(refused(&ci.run(&LEAVE)), (Some(16), "unreachable".into()));
+    assert!(ok(&ci.run(&["view", "a.md"])).contains("one"));
+    fs::remove_file(&lock).expect("there");
+    for machine in [&ci, &laptop, &ci, &laptop] {
+        ok(&machine.run(&["sync"]));
+    }
+    ok(&ci.run(&LEAVE));
+    let receipt = || {
+        ok(&laptop.run(&["sync"]));
+        receipt_on(&laptop)
+    };
+    ok(&laptop.run(&["erase", "b.md", "--yes", "--reason", "x"]));
+    assert!(receipt().contains("destroyed by ci"));
+}
+
+/// Of two machines that leave at once, one keeps its keys.
+#[test]
+fn two_that_leave_at_once_do_not_destroy_all_keys() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    for machine in [&laptop, &ci, &laptop] {
+        ok(&machine.run(&["sync"]));
+    }
+    let reads = thread::scope(|scope| {
+        let both = [&laptop, &ci].map(|machine| scope.spawn(|| machine.run(&LEAVE)));
+        both.map(|left| left.join().expect("ends"))
+    });
+    let left = reads.iter().filter(|left| left.status.success()).count();
+    assert!(left < 2, "{}{}", stdout(&reads[0]), stdout(&reads[1]));
+    let machines = [&laptop, &ci].into_iter();
+    let have = machines.filter(|machine| machine.store().join("keyring/ring").exists());
+    assert_eq!(have.count(), 2 - left);
+    // Whoever stayed goes on.
+    for machine in [&laptop, &ci, &laptop] {
+        if machine.store().join("keyring/ring").exists() {
+            drop(machine.run(&["sync"]));
+        }
+    }
+    let stays = [&laptop, &ci]
+        .into_iter()
+        .find(|machine| machine.store().join("keyring/ring").exists());
+    assert!(ok(&stays.expect("one").run(&["view", "a.md"])).contains("one"));
+}
+
+/// A keyring on a disk that is not mounted is not destroyed, and nobody is told that it was.
+#[test]
+fn a_machine_whose_keyring_is_not_there_does_not_leave() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    let volume = ci.path().join("volume");
+    ok(&ci.run(&["keys", "move", path(&volume)]));
+    for machine in [&laptop, &ci, &laptop] {
+        ok(&machine.run(&["sync"]));
+    }
+    let away = ci.path().join("away");
+    fs::rename(&volume, &away).expect("moves");
+    fs::create_dir(&volume).expect("an empty mount point");
+    assert_eq!(refused(&ci.run(&LEAVE)), (Some(12), "no_keyring".into()));
+    fs::remove_dir_all(&volume).expect("there");
+    fs::rename(&away, &volume).expect("moves");
+    ok(&laptop.run(&["erase", "b.md", "--yes", "--reason", "x"]));
+    ok(&laptop.run(&["sync"]));
+    let receipt = receipt_on(&laptop);
+    assert!(receipt.contains("not yet by ci"), "{receipt}");
+    ok(&ci.run(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&ci.run(&["sync"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&ci.run(&LEAVE));
+    assert!(!volume.join("ring").exists());
+    // Stopped after its keys were gone, it tells the host the next time.
+    ok(&ci.run(&LEAVE));
+}
+
+/// Keys of another copy in the named folder are not taken for those of a new one.
+#[test]
+fn a_clone_takes_no_keyring_that_is_another_copy_s() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    let volume = ci.path().join("volume");
+    ok(&ci.run(&["keys", "move", path(&volume)]));
+    ok(&ci.run(&["sync"]));
+    let new = ci.path().join("new");
+    let clone = [
+        "--keyring",
+        path(&volume),
+        "clone",
+        path(&host),
+        path(&new),
+        "--name",
+        "ci",
+        "--json",
+    ];
+    assert_eq!(refused(&ci.run(&clone)), (Some(2), "invalid".into()));
+    assert!(!new.exists());
+    ok(&ci.run(&clone[2..]));
+}
