@@ -215,7 +215,7 @@ fn anchor(line: &str) -> String {
 /// Runs the `sh` blocks of a page in order, in one shell and one fresh home, and compares the output
 /// of each with what the page shows.
 fn every_command_works_and_prints_what_is_shown(page: &str) {
-    check_page(page, &Home::empty(), &[], |script| script.to_owned());
+    check_page(page, &Home::empty(), &[], str::to_owned);
 }
 
 /// The same in a given home, with variables and with commands that are changed.

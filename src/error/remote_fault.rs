@@ -112,7 +112,7 @@ pub enum RemoteFault {
         own: u64,
         /// How many are at the remote alone, by signer.
         theirs: Vec<(String, u64)>,
-        /// True if another reader's machine has said that it has keys.
+        /// True if another reader's machine has said that it has keys, or this one is an auditor's.
         has_reader: bool,
     },
     /// The remote serves an older card of a machine than it did before.

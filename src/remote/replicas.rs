@@ -287,7 +287,11 @@ pub fn leave(
     if let (Some(card), Some(key)) = (&card, machine.signing_key()) {
         if machine.has_keys() {
             // From here on nobody counts on these keys. Of two that leave at once, one sees it of the other.
-            say_keyless(&root, &mut look, &git, (card, key), true, transfer)?;
+            let said = say_keyless(&root, &mut look, &git, (card, key), true, transfer);
+            if !is_removed {
+                // Whoever was removed may have lost the right to push, too.
+                said?;
+            }
             look = Look::at(&root, &remote, &git, transfer.attended)?;
             look.read_cards(machine.store_id(head)?, &signers, machine.digits().as_ref())?;
             let is_sent = look.refs.get(BRANCH) == Some(&head);

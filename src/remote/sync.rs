@@ -732,15 +732,16 @@ impl<'a> Machine<'a> {
         let is_keyless = matches!(fault, RemoteFault::NoKeys { .. });
         let fault = match (fault, &sent.card) {
             (RemoteFault::NoKeys { .. }, Some(_)) => RemoteFault::NoMail { remote: name },
-            (RemoteFault::Diverged { .. }, Some(_)) => {
-                let own = events_after(self.repository, look.fork, sent.synced.head)?;
+            (RemoteFault::Diverged { .. }, Some(card)) => {
+                let (repository, head) = (self.repository, sent.synced.head);
+                let own = events_after(repository, look.fork, head)?;
                 let digits = self.digits();
-                let head = sent.synced.head;
                 RemoteFault::Apart {
                     remote: name,
                     own: own.unwrap_or_default(),
                     theirs: look.beside.clone(),
-                    has_reader: look.has_other_reader(self.repository, digits.as_ref(), head)?,
+                    has_reader: card.role != Role::Reader
+                        || look.has_other_reader(repository, digits.as_ref(), head)?,
                 }
             }
             (fault, _) => fault,

@@ -4,6 +4,7 @@ use std::fs;
 use std::thread;
 
 use super::replicas::{card_of, joined, receipt_on};
+use super::transports::{daemon, free_port};
 use super::{home_with_host, ok, path, refused};
 use crate::support::stdout;
 
@@ -33,6 +34,45 @@ fn nothing_is_destroyed_where_nobody_can_be_told() {
     };
     ok(&laptop.run(&["erase", "b.md", "--yes", "--reason", "x"]));
     assert!(receipt().contains("destroyed by ci"));
+}
+
+/// The host takes the first word of a machine that leaves, and not the last: nobody counts on its keys, and it
+/// knows what is left to do.
+#[test]
+fn a_host_that_fails_while_a_machine_leaves_is_told_the_next_time() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = joined(&laptop, &host, "ci");
+    for machine in [&laptop, &ci, &laptop] {
+        ok(&machine.run(&["sync"]));
+    }
+    let port = free_port();
+    let _server = daemon(laptop.path(), port);
+    let url = format!("git://127.0.0.1:{port}/host.git");
+    ok(&ci.run(&["remote", "rm", "origin"]));
+    ok(&ci.run(&["remote", "add", "origin", &url]));
+    ok(&ci.run(&["sync"]));
+    // A server runs its hooks, and this one has the card locked once it has changed.
+    let lock = host.join(format!("{}.lock", card_of(&host, "ci")));
+    let hook = host.join("hooks/post-receive");
+    fs::create_dir_all(host.join("hooks")).expect("made");
+    fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", path(&lock))).expect("written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&hook, mode).expect("set");
+    assert_eq!(refused(&ci.run(&LEAVE)), (Some(16), "remote_untold".into()));
+    assert!(!ci.store().join("keyring/ring").exists());
+    fs::remove_file(&hook).expect("there");
+    fs::remove_file(&lock).expect("there");
+    ok(&laptop.run(&["sync"]));
+    let other = laptop.run(&LEAVE);
+    assert_eq!(refused(&other), (Some(6), "only_here".into()));
+    ok(&laptop.run(&["erase", "b.md", "--yes", "--reason", "x"]));
+    ok(&laptop.run(&["sync"]));
+    assert!(receipt_on(&laptop).contains("not yet by ci"));
+    ok(&ci.run(&LEAVE));
+    ok(&laptop.run(&["sync"]));
+    assert!(receipt_on(&laptop).contains("destroyed by ci"));
+    assert!(ok(&laptop.run(&["view", "a.md"])).contains("one"));
 }
 
 /// Of two machines that leave at once, one keeps its keys.

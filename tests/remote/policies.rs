@@ -1,6 +1,8 @@
 //! What an owner decides about copies elsewhere: which hosts are looked at and how, when a copy closes, and
 //! what a hold keeps.
 
+use std::process::Output;
+
 use serde_json::{Value, json};
 
 use super::hosts::shell;
@@ -275,11 +277,16 @@ fn a_copy_that_is_out_of_touch_answers_nothing() {
     assert_eq!(refused(&on_new("2026-06-01", &["log"])).0, Some(12));
     ok(&on_new("2026-06-01", &["sync"]));
     ok(&on_new("2026-06-01", &["log"]));
-    // A push, and a pull from a copy that no machine syncs with, do not tell what was erased.
+    what_opens_a_closed_copy(&ci, &on_new);
+}
+
+/// A push, a pull from a copy that no machine syncs with, and a sync with a remote where no other machine is do
+/// not tell what was erased.
+fn what_opens_a_closed_copy(ci: &Home, on_new: &dyn Fn(&str, &[&str]) -> Output) {
     let other = ci.path().join("other.git");
     bare(&other);
     ok(&super::on(
-        &ci,
+        ci,
         "new",
         &["remote", "add", "other", path(&other)],
     ));
@@ -287,11 +294,10 @@ fn a_copy_that_is_out_of_touch_answers_nothing() {
     ok(&on_new("2026-08-01", &["push", "other"]));
     ok(&on_new("2026-08-01", &["pull", "other"]));
     ok(&on_new("2026-08-01", &["push", "origin"]));
-    // Nor does a sync with a remote where no other machine is.
     let lonely = ci.path().join("lonely.git");
     bare(&lonely);
     ok(&super::on(
-        &ci,
+        ci,
         "new",
         &["remote", "add", "lonely", path(&lonely)],
     ));

@@ -273,7 +273,7 @@ fn calls(trace: &str) -> BTreeMap<String, usize> {
 }
 
 /// Runs a command, and returns its system calls as strace writes them.
-fn trace_of(home: &Home, command: Command, file: &Path) -> String {
+fn trace_of(home: &Home, command: &Command, file: &Path) -> String {
     let set = command.get_envs();
     let mut strace = Command::new("strace");
     strace.args([
@@ -325,7 +325,7 @@ fn remotes_cost_a_command_no_system_call() {
             if !has_remotes {
                 fs::remove_file(laptop.store().join("local.toml")).expect("there");
             }
-            let text = trace_of(&laptop, laptop.command(args), &trace);
+            let text = trace_of(&laptop, &laptop.command(args), &trace);
             assert!(!text.contains("local.toml"), "{args:?}: {text}");
             calls(&text)
         };
@@ -338,5 +338,5 @@ fn remotes_cost_a_command_no_system_call() {
     drop(fs::remove_dir_all(laptop.state()));
     ok(&laptop.run(&["policy", "set", "replicas.closes_after", "30d"]));
     let command = laptop.command(&["view", "a.md"]);
-    assert!(trace_of(&laptop, command, &trace).contains("local.toml"));
+    assert!(trace_of(&laptop, &command, &trace).contains("local.toml"));
 }
