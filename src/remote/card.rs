@@ -93,6 +93,11 @@ impl Card {
         self.mail.iter().any(|(_, _, to)| to == mailbox)
     }
 
+    /// Tells whether its machine has no keys, and asks for none.
+    pub(super) fn has_left(&self) -> bool {
+        self.keys.is_none() && !self.wants_all
+    }
+
     /// Returns the code that people compare: sixteen letters that stand for store, name, keys and role.
     pub(super) fn code(&self) -> String {
         let digest = Digest::of_pieces(&[

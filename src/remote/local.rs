@@ -325,6 +325,9 @@ pub(super) fn remember_taken(root: &Folder, name: &str, seen: Seen) {
 
 /// Keeps the newest cards of a remote, against a host that serves older ones later.
 pub(super) fn remember_cards(root: &Folder, remote: &str, cards: &Cards) -> Result<()> {
+    if cards.is_empty() {
+        return Ok(());
+    }
     change(root, |file| {
         if let Some(row) = file.remotes.get_mut(remote) {
             let texts = cards.iter();

@@ -46,6 +46,8 @@ pub(super) struct Look<'a> {
     pub(super) passed_over: BTreeSet<String>,
     /// Where cards were fetched to that were not known before.
     pub(super) fetched: Option<TransferRepository>,
+    /// The last cards of machines that were removed: they say that these have no keys any more.
+    pub(super) left: Cards,
     /// Events of the remote that do not go on from ours, counted by signer.
     pub(super) beside: Vec<(String, u64)>,
     /// The newest commit that ours and those have in common.
@@ -229,6 +231,7 @@ impl<'a> Look<'a> {
             turned_back: None,
             passed_over: BTreeSet::new(),
             fetched: None,
+            left: Cards::new(),
             beside: Vec::new(),
             fork: None,
         })
@@ -346,7 +349,11 @@ impl<'a> Look<'a> {
             self.refs.extend(found);
         }
         let mut names = Vec::new();
-        for digits in wanted.keys() {
+        let former = self
+            .cards
+            .keys()
+            .filter(|digits| !wanted.contains_key(*digits));
+        for digits in wanted.keys().chain(former) {
             let name = format!("{CARDS}{digits}");
             let known = self.cards.get(digits).map(|known| known.commit);
             let there = self.refs.get(&name).copied();
@@ -356,13 +363,24 @@ impl<'a> Look<'a> {
         }
         for found in self.fetch(&names)? {
             let digits = found.digits();
-            let name = wanted.get(&digits).copied().flatten();
+            let known = self.cards.get(&digits);
+            let Some(name) = wanted.get(&digits).copied() else {
+                // Of whoever was removed only the last word counts.
+                let says_more = |known: &PublishedCard| {
+                    let (known, found) = (&known.card, &found.card);
+                    (known.store, &known.name) == (found.store, &found.name)
+                        && known.time < found.time
+                };
+                if found.card.has_left() && known.is_some_and(says_more) {
+                    self.left.insert(digits, found);
+                }
+                continue;
+            };
             // One key may sign in several stores, and a signer speaks for no other.
             let is_its_own = name.is_none_or(|name| name == found.card.name);
             if found.card.store != store || !is_its_own {
                 continue;
             }
-            let known = self.cards.get(&digits);
             if known.is_some_and(|known| known.card.time >= found.card.time) {
                 if Some(&digits) == own {
                     // This machine publishes its card anew.

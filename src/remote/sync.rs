@@ -504,6 +504,7 @@ impl<'a> Machine<'a> {
             look.cards.retain(|_, found| is_signer(&found.card));
             look.cards.extend(published);
             local::remember_cards(self.root, &look.remote.name, &look.cards)?;
+            local::remember_cards(self.root, &look.remote.name, &look.left)?;
         }
         if missed.is_none() {
             let seen = Seen {

@@ -1362,9 +1362,24 @@ fn a_removed_machine_destroys_its_keys() {
     ok(&laptop.run(&["replicas", "rm", "ci"]));
     ok(&laptop.run(&["sync"]));
     assert_eq!(refused(&ci.run(&["sync", "--json"])).1, "removed");
+    // What it says after that counts for the receipts, and nothing else that it says does.
+    ok(&laptop.run(&["erase", "b.md", "--yes", "--reason", "x"]));
+    ok(&laptop.run(&["sync"]));
+    let receipt = receipt_on(&laptop);
+    assert!(
+        receipt.contains("was removed and has the keys of then"),
+        "{receipt}"
+    );
     ok(&ci.run(&leave));
     let left = fs::read_dir(ci.store().join("keyring")).expect("a folder");
     assert_eq!(left.count(), 0);
+    for _ in 0..2 {
+        ok(&laptop.run(&["sync"]));
+        let receipt = receipt_on(&laptop);
+        assert!(receipt.contains("destroyed by ci"), "{receipt}");
+    }
+    let listed = ok(&laptop.run(&["replicas", "list"]));
+    assert!(listed.contains("removed  ci"), "{listed}");
 }
 
 /// The first keys of a machine come with a journal of their own, which is there before they are.

@@ -230,7 +230,11 @@ pub(crate) fn pull(global: &Global, args: &PullArgs) -> Result<u8> {
 fn told(pulled: &Pulled) -> String {
     let (remote, events) = (&pulled.remote, counted(pulled.events, "event"));
     match (pulled.received, pulled.missing) {
-        (0, _) if pulled.report.is_some() => "the keys are in place; nothing else is new".into(),
+        (0, _) if pulled.report.is_some() => {
+            "the keys are in place; nothing else is new. Other machines learn of the keys by \
+             `agekeep sync`"
+                .into()
+        }
         (0, 0) => format!("nothing new in {remote}: {events}"),
         (0, missing) => format!(
             "nothing new in {remote}, which lacks {} of this store; `agekeep push {remote}` sends \
