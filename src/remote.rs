@@ -214,7 +214,8 @@ pub fn push(store: &Path, remote: Option<&str>, transfer: &mut Transfer<'_>) -> 
     let host = host_of(&remote, transfer.attended);
     let head = store::placed_head(&root, &repository)?;
     let git = TransferRepository::make(&root, Some(head))?;
-    let theirs = git.head_of(host)?;
+    let waits = |error| look::say_what_waits(&repository, (remote.seen, head), error);
+    let theirs = git.head_of(host).map_err(waits)?;
     let sent = match theirs {
         Some(theirs) if !repository.has(theirs)? => None,
         theirs => events_after(&repository, theirs, head)?,

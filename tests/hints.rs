@@ -532,6 +532,7 @@ pub(crate) fn every_error() -> Vec<Error> {
             RemoteFault::Unreachable {
                 remote: text(),
                 why: text(),
+                waiting: 2,
             },
             RemoteFault::Empty { remote: text() },
             RemoteFault::Ahead { remote: text() },

@@ -28,6 +28,8 @@ pub enum RemoteFault {
         remote: String,
         /// The last words of git, or of the host.
         why: String,
+        /// How many events of this copy it did not get yet, as far as is known.
+        waiting: u64,
     },
     /// The remote has no history.
     Empty {
@@ -314,15 +316,30 @@ impl RemoteFault {
     }
 }
 
+/// Says how many events wait here.
+fn waits(events: u64) -> String {
+    match events {
+        0 => String::new(),
+        1 => "; 1 event waits here for it".into(),
+        events => format!("; {events} events wait here for it"),
+    }
+}
+
 impl fmt::Display for RemoteFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSuch { name, .. } => write!(f, "the store has no remote named {name}"),
             Self::Exists { name } => write!(f, "there is already a remote named {name}"),
             Self::NoGit => f.write_str("the program git is not in PATH"),
-            Self::Unreachable { remote, why } => {
-                write!(f, "the transfer with {remote} failed: {why}")
-            }
+            Self::Unreachable {
+                remote,
+                why,
+                waiting,
+            } => write!(
+                f,
+                "the transfer with {remote} failed: {why}{}",
+                waits(*waiting)
+            ),
             Self::Empty { remote } => write!(f, "{remote} has no history"),
             Self::Ahead { remote } => write!(f, "{remote} has events that this store lacks"),
             Self::Diverged { remote } => write!(

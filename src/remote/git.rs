@@ -669,6 +669,7 @@ fn unusable(host: Host<'_>, why: &str) -> Error {
     Error::Remote(RemoteFault::Unreachable {
         remote: host.name.into(),
         why: why.into(),
+        waiting: 0,
     })
 }
 

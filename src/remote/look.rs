@@ -13,7 +13,7 @@ use crate::error::{Error, RemoteFault, Result};
 use crate::id::{ObjectId, StoreId};
 use crate::remote::card::{self, CARDS, Card, LINES, PublishedCard};
 use crate::remote::git::{CARDS_AS_BRANCHES, TransferRepository};
-use crate::remote::local::{Cards, LocalFile, Remote};
+use crate::remote::local::{Cards, LocalFile, Remote, Seen};
 use crate::remote::{TRIES, Transfer, empty, events_after, host_of, opened, policy_at};
 use crate::repository::{BRANCH, IncomingPacks, Repository};
 use crate::store::replica::signer_role_at;
@@ -182,6 +182,33 @@ pub(super) struct HeldPacks<'a> {
     _packs: Option<IncomingPacks<'a>>,
     _packing: Lock,
 }
+/// Tells whether a fault only means that another machine has to do something first, so that this one's card
+/// goes out all the same. Where a host has old cards of all machines, each has to publish its own.
+pub(super) fn is_of_turns(fault: &RemoteFault) -> bool {
+    matches!(
+        fault,
+        RemoteFault::NoKeys { .. } | RemoteFault::Diverged { .. } | RemoteFault::TurnedBack { .. }
+    )
+}
+
+/// Says of a remote that cannot be reached how many events it did not get yet.
+pub(super) fn say_what_waits(
+    repository: &Repository,
+    (seen, head): (Option<Seen>, ObjectId),
+    error: Error,
+) -> Error {
+    let Error::Remote(RemoteFault::Unreachable { remote, why, .. }) = error else {
+        return error;
+    };
+    let count = events_after(repository, seen.map(|seen| seen.commit), head);
+    let waiting = count.ok().flatten().unwrap_or_default();
+    Error::Remote(RemoteFault::Unreachable {
+        remote,
+        why,
+        waiting,
+    })
+}
+
 /// Waits, and tells whether to look again: a host shows the refs of a push one after the other, so that a card
 /// can be there before its history is.
 pub(super) fn look_again(error: &Error, tries_left: usize) -> bool {

@@ -13,8 +13,8 @@ use crate::id::ObjectId;
 use crate::remote::card::{self, CARDS, Card, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, Cards, LocalFile};
-use crate::remote::look::{Look, contains, people_at, role_now};
-use crate::remote::sync::{Machine, is_of_turns};
+use crate::remote::look::{Look, contains, is_of_turns, people_at, role_now};
+use crate::remote::sync::Machine;
 use crate::remote::{TRIES, Transfer, host_of, opened};
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::{destroy_keys, head_of, id_of, people, signing_key};
@@ -315,7 +315,7 @@ pub fn leave(
         (Some(card), Some(key)) => {
             let said = say_keyless(&root, &mut look, &git, (&card, key), false, transfer);
             said.map_err(|error| match error {
-                Error::Remote(RemoteFault::Unreachable { remote, why }) => {
+                Error::Remote(RemoteFault::Unreachable { remote, why, .. }) => {
                     Error::Remote(RemoteFault::Untold { remote, why })
                 }
                 other => other,

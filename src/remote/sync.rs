@@ -26,7 +26,9 @@ use crate::keyring::{backup, mailbox};
 use crate::remote::card::{self, CARDS, Card, LINES, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, LocalFile, Remote, Seen};
-use crate::remote::look::{Look, contains, counted_by_signer, look_again, people_at, role_now};
+use crate::remote::look::{
+    Look, contains, counted_by_signer, is_of_turns, look_again, people_at, role_now, say_what_waits,
+};
 use crate::remote::{
     IncomingKeys, PullOptions, Pulled, Source, TRIES, Transfer, accept_verified, events_after,
     events_at, fetch_history, has_keyring, host_of, keyring_folder, opened, policy_at, receive,
@@ -116,7 +118,9 @@ pub fn sync(
     for tries_left in (0..TRIES).rev() {
         let ours = store::placed_head(&root, &repository)?;
         let git = TransferRepository::make(&root, Some(ours))?;
-        let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+        let looked = Look::at(&root, &remote, &git, transfer.attended);
+        let waits = |error| say_what_waits(&repository, (remote.seen, ours), error);
+        let mut look = looked.map_err(waits)?;
         look.passed_over.clone_from(&passed_over);
         let mut missed = None;
         if let Some(theirs) = look.refs.get(BRANCH).copied() {
@@ -185,15 +189,6 @@ pub fn sync(
         });
     }
     Err(Error::Remote(wrong.unwrap_or(RemoteFault::Overtaken)))
-}
-
-/// Tells whether a fault only means that another machine has to do something first, so that this one's card
-/// goes out all the same. Where a host has old cards of all machines, each has to publish its own.
-pub(super) fn is_of_turns(fault: &RemoteFault) -> bool {
-    matches!(
-        fault,
-        RemoteFault::NoKeys { .. } | RemoteFault::Diverged { .. } | RemoteFault::TurnedBack { .. }
-    )
 }
 
 /// What was sent, and this machine's card.

@@ -251,6 +251,73 @@ fn an_auditor_s_machine_opens_no_text_and_stays_up_to_date() {
     }
 }
 
+/// A year later, with her identity alone: `sync` brings what came since with its keys, and `pull` takes nothing
+/// without them.
+#[test]
+fn an_auditor_comes_back_after_a_year() {
+    let laptop = Home::empty().made_by(&["init", "--trial", "--now", "2026-01-01"]);
+    let host = laptop.path().join("host.git");
+    bare(&host);
+    let on = |machine: &Home, day: &str, args: &[&str]| {
+        let more = ["--now", day, "--signing-key", "none"];
+        let more = if args[0] == "sync" || machine.path() == laptop.path() {
+            &more[..2]
+        } else {
+            &more[..]
+        };
+        machine.run(&[args, more].concat())
+    };
+    ok(&on(
+        &laptop,
+        "2026-01-02",
+        &["create", "a.md", "--text", "one"],
+    ));
+    ok(&on(
+        &laptop,
+        "2026-01-02",
+        &["remote", "add", "origin", path(&host)],
+    ));
+    ok(&on(&laptop, "2026-01-02", &["sync"]));
+    let (sue, code) = asking(&host, "sue", &["--audit", "--now", "2026-01-03"]);
+    let add = [
+        "replicas", "add", "sue", "--role", "auditor", "--code", &code,
+    ];
+    ok(&on(&laptop, "2026-01-03", &add));
+    ok(&on(&sue, "2026-01-03", &["sync"]));
+    for month in 2..=12 {
+        let (day, name) = (format!("2026-{month:02}-10"), format!("{month}.md"));
+        ok(&on(&laptop, &day, &["create", &name, "--text", &name]));
+    }
+    ok(&on(&laptop, "2026-12-11", &["sync"]));
+    let looks = |day: &str| {
+        let log = ok(&on(&sue, day, &["log", "-n", "1", "--json"]));
+        assert_eq!(json_lines(log.as_bytes())[0]["commit"], head(&host).trim());
+        assert_eq!(on(&sue, day, &["verify", "--full"]).status.code(), Some(3));
+        let report = on(&sue, day, &["report", "--json"]);
+        assert!(report.status.success(), "{}", stderr(&report));
+        assert_eq!(head(&sue.store()), head(&host), "she records nothing");
+    };
+    let behind = |day: &str| {
+        let pull = on(&sue, day, &["pull", "--json"]);
+        assert_eq!(refused(&pull), (Some(12), "keys_behind".into()));
+    };
+    behind("2027-01-05");
+    let came = ok(&on(&sue, "2027-01-05", &["sync"]));
+    assert!(came.contains("11 events received"), "{came}");
+    looks("2027-01-05");
+    ok(&on(
+        &laptop,
+        "2027-01-06",
+        &["erase", "a.md", "--yes", "--reason", "request 9"],
+    ));
+    ok(&on(&laptop, "2027-01-06", &["sync"]));
+    behind("2027-01-07");
+    ok(&on(&sue, "2027-01-07", &["sync"]));
+    looks("2027-01-07");
+    let receipt = on(&sue, "2027-01-07", &["receipt", "verify"]);
+    assert_eq!(receipt.status.code(), Some(3), "{}", stderr(&receipt));
+}
+
 /// A piece of mail that a host has, or had.
 struct ArchivedMail {
     name: String,

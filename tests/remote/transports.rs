@@ -136,9 +136,18 @@ fn by_git_daemon() {
     let server = daemon(home.path(), port);
     story(&home, &format!("git://127.0.0.1:{port}/host.git"));
     drop(server);
-    let away = home.run(&["push", "host", "--json"]);
-    assert_eq!(refused(&away), (Some(16), "unreachable".into()));
-    ok(&home.run(&["create", "d.md", "--text", "goes on\n"]));
+    for (waits, verb) in [(0, "push"), (1, "sync"), (2, "push")] {
+        let away = home.run(&[verb, "host", "--json"]);
+        assert_eq!(refused(&away), (Some(16), "unreachable".into()));
+        let told = stderr(&away);
+        let said = match waits {
+            0 => !told.contains("here for it"),
+            1 => told.contains("1 event waits here for it"),
+            _ => told.contains("2 events wait here for it"),
+        };
+        assert!(said, "{waits}: {told}");
+        ok(&home.run(&["create", &format!("{waits}.md"), "--text", "goes on\n"]));
+    }
 }
 
 /// `git http-backend` behind Python's server for CGI programs, as small as it can be.
