@@ -241,29 +241,22 @@ pub fn leave(
     let (signers, _) = people_at(&repository, head)?;
     look.read_cards(machine.store_id(head)?, &signers, machine.digits().as_ref())?;
     let theirs = look.refs.get(BRANCH).copied();
-    let only_here = |is_apart| {
-        let remote = remote.name.clone();
+    let only_here = || {
+        let (remote, is_apart) = (remote.name.clone(), false);
         Error::Remote(RemoteFault::OnlyHere { remote, is_apart })
     };
-    let mut is_removed = false;
-    match theirs.filter(|_| machine.has_keys()) {
-        Some(theirs) if repository.has(theirs)? => {
-            look.check_witnesses(&repository, (head, theirs))?;
-        }
-        // What came since may say that this machine was removed: then nobody needs its keys.
-        Some(theirs) => {
-            match machine.pull(&git, &mut look, (head, theirs), transfer, &mut |_| ()) {
-                Err(Error::Remote(RemoteFault::Removed { .. })) => is_removed = true,
-                Err(Error::Remote(fault)) if is_of_turns(&fault) => {
-                    let is_apart = matches!(fault, RemoteFault::Diverged { .. });
-                    return Err(only_here(is_apart));
-                }
-                Ok(_) => return Err(only_here(false)),
-                Err(error) => return Err(error),
-            }
-        }
-        None => {}
-    }
+    let theirs = theirs.filter(|_| machine.has_keys());
+    let is_removed = theirs.map(|theirs| {
+        was_removed(
+            &repository,
+            &machine,
+            &git,
+            &mut look,
+            (head, theirs),
+            transfer,
+        )
+    });
+    let is_removed = is_removed.transpose()?.unwrap_or_default();
     let Some(key) = machine.signing_key().map(SigningKey::verifying_key) else {
         return Err(Error::NoSigningKey);
     };
@@ -280,7 +273,7 @@ pub fn leave(
             _ => true,
         };
         if is_only_here {
-            return Err(only_here(false));
+            return Err(only_here());
         }
     }
     let folder = machine.keyring_folder(head)?;
@@ -297,7 +290,7 @@ pub fn leave(
             let is_sent = look.refs.get(BRANCH) == Some(&head);
             let is_safe = is_removed || is_sent && has_another(&look, &repository, card)?;
             if !is_safe {
-                return Err(only_here(false));
+                return Err(only_here());
             }
         } else if had_keys {
             // They are on a disk that is not there, or in a folder that was not named.
@@ -308,7 +301,7 @@ pub fn leave(
     }
     // Without its first file it is no keyring, and the others are left by a removal that was stopped.
     if !destroy_keys(&root, &repository, &folder, head)? {
-        return Err(only_here(false));
+        return Err(only_here());
     }
     local::ask_no_more(&root)?;
     match (card, machine.signing_key()) {
@@ -324,6 +317,34 @@ pub fn leave(
         // It has said nothing of itself.
         _ => Ok(()),
     }
+}
+
+/// Tells whether what came since to the remote says that this machine was removed: then nobody needs its keys.
+///
+/// # Errors
+/// [`RemoteFault::OnlyHere`] if something else came.
+fn was_removed(
+    repository: &Repository,
+    machine: &Machine<'_>,
+    git: &TransferRepository,
+    look: &mut Look<'_>,
+    (head, theirs): (ObjectId, ObjectId),
+    transfer: &mut Transfer<'_>,
+) -> Result<bool> {
+    if repository.has(theirs)? {
+        look.check_witnesses(repository, (head, theirs))?;
+        return Ok(false);
+    }
+    let remote = look.remote.name.clone();
+    let is_apart = match machine.pull(git, look, (head, theirs), transfer, &mut |_| ()) {
+        Err(Error::Remote(RemoteFault::Removed { .. })) => return Ok(true),
+        Err(Error::Remote(fault)) if is_of_turns(&fault) => {
+            matches!(fault, RemoteFault::Diverged { .. })
+        }
+        Ok(_) => false,
+        Err(error) => return Err(error),
+    };
+    Err(Error::Remote(RemoteFault::OnlyHere { remote, is_apart }))
 }
 
 /// Publishes a card of a machine that has no keys. If it asks for them, it can still change its mind; its last

@@ -170,23 +170,12 @@ pub fn sync(
             return Err(machine.explain(fault, &look, &sent)?);
         }
         machine.check_not_waiting(&remote, &sent)?;
-        let came = store::commits_between(&repository, Some(begun), sent.synced.head)?;
-        let came = came.filter(|_| received > 0).unwrap_or_default();
-        return Ok(Synced {
+        let synced = Synced {
             received,
             has_new_keys,
-            received_by: counted_by_signer(&repository, &came)?,
-            erased: match &machine.store {
-                Some(store) => count_erased(store, &came)?,
-                None => 0,
-            },
-            others: look.others(
-                &repository,
-                own.as_ref(),
-                (sent.synced.head, sent.synced.events),
-            )?,
             ..sent.synced
-        });
+        };
+        return machine.describe(synced, &look, begun);
     }
     Err(Error::Remote(wrong.unwrap_or(RemoteFault::Overtaken)))
 }
@@ -529,6 +518,23 @@ impl<'a> Machine<'a> {
         }))
     }
 
+    /// Adds who sent what came since a commit, what that erased, and how far the others are.
+    fn describe(&self, synced: Synced, look: &Look<'_>, begun: ObjectId) -> Result<Synced> {
+        let (repository, ends) = (self.repository, (synced.head, synced.events));
+        let came = match synced.received {
+            0 => None,
+            _ => store::commits_between(repository, Some(begun), synced.head)?,
+        };
+        let came = came.unwrap_or_default();
+        let erased = self.store.as_ref().map(|store| count_erased(store, &came));
+        Ok(Synced {
+            received_by: counted_by_signer(repository, &came)?,
+            erased: erased.transpose()?.unwrap_or_default(),
+            others: look.others(repository, self.digits().as_ref(), ends)?,
+            ..synced
+        })
+    }
+
     /// Signs a card and writes its objects, with its digits; `None` if the remote has one that says the same.
     fn write_card(
         &self,
@@ -781,9 +787,7 @@ impl<'a> Machine<'a> {
 /// left.
 fn addressee(card: &Card, signers: &Signers, members: &[Member]) -> Option<Addressee> {
     let role = role_now(card, signers, members)?;
-    // A machine that left has none, and asks for none.
-    let may_lack = card.keys.is_some() || card.wants_all;
-    may_lack.then(|| Addressee {
+    (!card.has_left()).then(|| Addressee {
         role,
         mailbox: card.mailbox.clone(),
         keys: card.keys.filter(|_| !card.wants_all),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::hosts::{found_at, shell};
 use super::replicas::{card_of, joined, receipt_on, verified};
-use super::{contents, head, home_with_host, ok, on, path, refused};
+use super::{contents, copy_folder, head, home_with_host, ok, on, path, refused};
 use crate::support::{Home, feed, git, has_peer, stderr, stdout};
 
 /// A laptop and `ci`, which have keys and the same events, and their host.
@@ -105,9 +105,7 @@ fn two_that_both_wrote_keep_their_lines_and_nothing_is_taken() {
 #[test]
 fn a_copied_machine_has_a_line_of_its_own() {
     let (laptop, ci, host) = two_machines();
-    let mut copy = std::process::Command::new("cp");
-    copy.args(["-a", path(&ci.store()), path(&ci.path().join("copied"))]);
-    ok(&feed(copy, b""));
+    copy_folder(&ci.store(), &ci.path().join("copied"));
     ok(&laptop.run(&["create", "l.md", "--text", "of the laptop"]));
     ok(&laptop.run(&["sync"]));
     let apart = |copy: &str, text: &str| {
@@ -263,17 +261,11 @@ fn machines_at_a_restored_host_that_both_wrote_get_on() {
         ok(&machine.run(&["sync"]));
     }
     let backup = laptop.path().join("backup.git");
-    let copy = |from: &Path, to: &Path| {
-        let mut cp = std::process::Command::new("cp");
-        cp.arg("-a").arg(from).arg(to);
-        ok(&feed(cp, b""));
-    };
-    copy(&host, &backup);
+    copy_folder(&host, &backup);
     ok(&laptop.run(&["create", "l.md", "--text", "l"]));
     ok(&laptop.run(&["sync"]));
     ok(&ci.run(&["sync"]));
-    std::fs::remove_dir_all(&host).expect("there");
-    copy(&backup, &host);
+    copy_folder(&backup, &host);
     // srv knows nothing of l.md, and writes first.
     ok(&srv.run(&["create", "s.md", "--text", "s"]));
     ok(&srv.run(&["sync"]));

@@ -448,28 +448,40 @@ pub(crate) fn traced(
     (fresh, copy): (&Path, &Path),
     fault: &str,
 ) -> Output {
-    drop(fs::remove_dir_all(copy));
+    copy_folder(fresh, copy);
     // A copy that is put back is no rollback here.
     drop(fs::remove_dir_all(home.path().join(".local/state")));
-    let mut cp = Command::new("cp");
-    let copied = cp.arg("-a").arg(fresh).arg(copy).output();
-    ok(&copied.expect("cp runs"));
-    let traced = home.command(args);
-    let set = traced.get_envs();
     let call = fault.split(':').next().expect("a call");
-    strace(fault)
+    let mut strace = strace(fault);
+    strace
         .arg("-o")
         .arg(home.path().join("calls"))
         .args(["-e", &format!("trace={call}")])
-        .args(["-e", &format!("inject={fault}")])
-        .arg(traced.get_program())
-        .args(traced.get_args())
-        .env_clear()
-        .envs(set.filter_map(|(name, value)| Some((name, value?))))
+        .args(["-e", &format!("inject={fault}")]);
+    within(strace, home, &home.command(args))
         .env("AGEKEEP_STORE", copy)
-        .current_dir(home.path())
         .output()
         .expect("strace runs")
+}
+
+/// Has another program run a command, with the variables of that alone, in its home.
+pub(super) fn within(mut outer: Command, home: &Home, command: &Command) -> Command {
+    let set = command.get_envs();
+    outer
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(set.filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(home.path());
+    outer
+}
+
+/// Copies a folder to another place, and removes what was there.
+pub(super) fn copy_folder(from: &Path, to: &Path) {
+    drop(fs::remove_dir_all(to));
+    let mut cp = Command::new("cp");
+    cp.arg("-a").arg(from).arg(to);
+    ok(&feed(cp, b""));
 }
 
 #[test]

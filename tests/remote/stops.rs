@@ -13,16 +13,8 @@ use std::thread;
 
 use super::replicas::{joined, verified};
 use super::transports::{daemon, free_port};
-use super::{contents, head, home_with_host, ok, path, refused, traced};
-use crate::support::{Home, every, feed, has_peer, stderr};
-
-/// Copies a folder to another place, where nothing may be.
-fn copy(from: &Path, to: &Path) {
-    drop(fs::remove_dir_all(to));
-    let mut cp = Command::new("cp");
-    cp.arg("-a").arg(from).arg(to);
-    ok(&feed(cp, b""));
-}
+use super::{contents, copy_folder, head, home_with_host, ok, path, refused, traced, within};
+use crate::support::{Home, every, has_peer, stderr, strace};
 
 /// Passes on what two ends say to each other. Once the client has sent a pack, the host's answers are kept from
 /// it, and the line is cut when the host has said all of them.
@@ -131,7 +123,7 @@ fn a_sender_that_is_stopped_leaves_everything_whole() {
         .map(|at| laptop.path().join(format!("kept-{at}")))
         .collect();
     for (place, kept) in places.iter().zip(&kept) {
-        copy(place, kept);
+        copy_folder(place, kept);
     }
     let (mut stopped, mut whole) = (0, 0);
     for fault in [
@@ -146,7 +138,7 @@ fn a_sender_that_is_stopped_leaves_everything_whole() {
         for number in (1..).step_by(every(7)) {
             let fault = format!("{fault}:when={number}");
             for (place, kept) in places[1..].iter().zip(&kept[1..]) {
-                copy(kept, place);
+                copy_folder(kept, place);
             }
             drop(fs::remove_dir_all(ci.state()));
             let run = traced(&laptop, &["sync"], (&kept[0], &laptop.store()), &fault);
@@ -187,17 +179,11 @@ fn on_a_small_disk(home: &Home, size: &str, args: &[&str]) -> Option<Output> {
     const MOUNT: &str = "cp -a \"$1\" \"$1.kept\" && mount -t tmpfs -o size=\"$2\" agekeep-test \"$1\" \
         && cp -a \"$1.kept/.\" \"$1\" && store=$1 && shift 2 && status=0 && { \"$@\" || status=$?; } \
         && rm -rf \"$store.kept\" && cp -a \"$store\" \"$store.kept\" && exit $status";
-    let command = home.command(args);
-    let set = command.get_envs();
     let mut small = Command::new("unshare");
     small
         .args(["-rm", "sh", "-euc", MOUNT, "sh"])
-        .args([path(&home.store()), size])
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear()
-        .envs(set.filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(home.path());
+        .args([path(&home.store()), size]);
+    let mut small = within(small, home, &home.command(args));
     let output = small.output().expect("unshare runs");
     let kept = home.path().join("store.kept");
     if !kept.exists() || stderr(&output).contains("unshare") || stderr(&output).contains("mount:") {
@@ -274,23 +260,10 @@ fn calls(trace: &str) -> BTreeMap<String, usize> {
 
 /// Runs a command, and returns its system calls as strace writes them.
 fn trace_of(home: &Home, command: &Command, file: &Path) -> String {
-    let set = command.get_envs();
-    let mut strace = Command::new("strace");
-    strace.args([
-        "-f",
-        "-qq",
-        "-e",
-        "trace=%file,%desc,%network,execve",
-        "-o",
-        path(file),
-    ]);
-    strace
-        .arg(command.get_program())
-        .args(command.get_args())
-        .env_clear()
-        .envs(set.filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(home.path());
-    ok(&strace.output().expect("strace runs"));
+    let mut strace = strace("");
+    strace.args(["-e", "trace=%file,%desc,%network,execve", "-o", path(file)]);
+    let traced = within(strace, home, command).output();
+    ok(&traced.expect("strace runs"));
     fs::read_to_string(file).expect("the trace")
 }
 
@@ -311,7 +284,7 @@ fn remotes_cost_a_command_no_system_call() {
         let fan = laptop.store().join(format!("objects/{number:02x}"));
         fs::create_dir_all(fan).expect("made");
     }
-    copy(&laptop.store(), &kept);
+    copy_folder(&laptop.store(), &kept);
     for args in [
         &["view", "a.md"][..],
         &["create", "new.md", "--text", "new"],
@@ -320,7 +293,7 @@ fn remotes_cost_a_command_no_system_call() {
         &["log"],
     ] {
         let counted = |has_remotes: bool| {
-            copy(&kept, &laptop.store());
+            copy_folder(&kept, &laptop.store());
             drop(fs::remove_dir_all(laptop.state()));
             if !has_remotes {
                 fs::remove_file(laptop.store().join("local.toml")).expect("there");
@@ -334,7 +307,7 @@ fn remotes_cost_a_command_no_system_call() {
         assert_eq!(with, without, "{args:?}");
     }
     // The control: a policy that closes copies has them read when they were in touch.
-    copy(&kept, &laptop.store());
+    copy_folder(&kept, &laptop.store());
     drop(fs::remove_dir_all(laptop.state()));
     ok(&laptop.run(&["policy", "set", "replicas.closes_after", "30d"]));
     let command = laptop.command(&["view", "a.md"]);
