@@ -510,9 +510,9 @@ impl Error {
                  lists the signers"
             }
             Self::NoKeyring { .. } => {
-                "restore the keyring folder from its backup, or name its folder with --keyring; \
-                 without it nothing can be decrypted, but `agekeep verify` still checks structure, \
-                 chain and signatures"
+                "restore the keyring folder from its backup, or name its folder with --keyring. A copy \
+                 that was cloned without keys, or that has left, has none: there `agekeep verify` still \
+                 checks structure, chain and signatures"
             }
             Self::MissingKey { .. } => {
                 "restore the keyring's ring and names from the same backup as the repository"

@@ -652,6 +652,7 @@ fn failed(host: Host<'_>, ended: &Ended) -> Error {
         let others = [
             "atomic",
             "unpacker",
+            "unable to migrate objects",
             "failed to update ref",
             "non-fast-forward",
         ];

@@ -435,7 +435,7 @@ fn an_erasure_reaches_every_machine_and_nothing_a_host_kept_opens_it() {
     ok(&erased);
     let told = stderr(&erased);
     assert!(
-        told.contains("ci destroys its keys when it syncs"),
+        told.contains("ci keeps the erased keys until it syncs"),
         "{told}"
     );
     ok(&laptop.run(&["sync"]));

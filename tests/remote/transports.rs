@@ -150,11 +150,17 @@ fn by_git_daemon() {
     }
 }
 
-/// `git http-backend` behind Python's server for CGI programs, as small as it can be.
+/// `git http-backend` behind Python's server for CGI programs, as small as it can be. With a certificate it
+/// speaks TLS, and asks for a password.
 const HTTP: &str = r"
-import http.server, os, subprocess, sys
+import base64, http.server, os, ssl, subprocess, sys
+certificate = sys.argv[3] if len(sys.argv) > 3 else None
+wanted = 'Basic ' + base64.b64encode(b'agent:' + os.environb.get(b'PASSWORD', b'')).decode()
 class Handler(http.server.BaseHTTPRequestHandler):
     def do(self):
+        if certificate and self.headers.get('Authorization') != wanted:
+            self.send_response(401); self.send_header('WWW-Authenticate', 'Basic realm=git')
+            self.send_header('Content-Length', '0'); return self.end_headers()
         path, _, query = self.path.partition('?')
         body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
         if self.headers.get('Transfer-Encoding') == 'chunked':
@@ -177,31 +183,92 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if k != 'Status': self.send_header(k, v)
         self.send_header('Content-Length', str(len(rest))); self.end_headers(); self.wfile.write(rest)
     do_GET = do_POST = do
-http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+server = http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler)
+if certificate:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER); context.load_cert_chain(certificate)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
 ";
+
+/// Starts a server for the repositories in a home's folder.
+fn http_server(home: &Home, certificate: Option<&Path>) -> (Server, u16) {
+    ok(&crate::support::git(
+        &home.path().join("host.git"),
+        &["config", "http.receivepack", "true"],
+    ));
+    let port = free_port();
+    let mut python = Command::new("python3");
+    python
+        .args(["-c", HTTP, &port.to_string()])
+        .arg(home.path())
+        .args(certificate)
+        .env("PASSWORD", PASSWORD);
+    (serve(python, port), port)
+}
+
+const PASSWORD: &str = "tr0ub4dor";
 
 #[test]
 fn by_http() {
     if !has_peer("python3", "a host is reached by HTTP") {
         return;
     }
-    let (home, host) = home_with_host();
-    let config = ["config", "http.receivepack", "true"];
-    ok(&crate::support::git(&host, &config));
-    let port = free_port();
-    let mut python = Command::new("python3");
-    python
-        .args(["-c", HTTP, &port.to_string()])
-        .arg(home.path());
-    let _server = serve(python, port);
-    story(&home, &format!("http://127.0.0.1:{port}/host.git"));
-    let none = home.run(&[
-        "clone",
-        &format!("http://127.0.0.1:{port}/nothing.git"),
-        "made",
-        "--json",
-    ]);
+    let (home, _) = home_with_host();
+    let (_server, port) = http_server(&home, None);
+    let url = format!("http://127.0.0.1:{port}/host.git");
+    ok(&home.run(&["remote", "add", "host", &url]));
+    ok(&home.run(&["push", "host"]));
+    ok(&home.run(&["clone", &url, "sealed"]));
+    assert_eq!(verified(&home, "sealed"), Some(3));
+    let none = url.replace("host.git", "nothing.git");
+    let none = home.run(&["clone", &none, "made", "--json"]);
     assert_eq!(refused(&none), (Some(16), "unreachable".into()));
+}
+
+/// With a certificate, and a password that git gets from the user's own helper.
+#[test]
+fn by_https() {
+    if !has_peer("python3", "a host is reached by HTTPS")
+        || !has_peer("openssl", "a host is reached by HTTPS")
+    {
+        return;
+    }
+    let (home, _) = home_with_host();
+    let certificate = home.path().join("certificate.pem");
+    let mut openssl = Command::new("openssl");
+    openssl
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"])
+        .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
+        .args(["-addext", "subjectAltName=IP:127.0.0.1"]);
+    openssl.arg("-keyout").arg(&certificate).arg("-out");
+    ok(&openssl.arg(home.path().join("public.pem")).output().expect("runs"));
+    let public = fs::read_to_string(home.path().join("public.pem")).expect("read");
+    let key = fs::read_to_string(&certificate).expect("read");
+    fs::write(&certificate, key + &public).expect("written");
+    let (_server, port) = http_server(&home, Some(&certificate));
+    let url = format!("https://127.0.0.1:{port}/host.git");
+    let settings = |password: &str, authority: &str| {
+        let text = format!(
+            "[http]\n\tsslCAInfo = {}\n[credential]\n\thelper = \"!f() {{ echo username=agent; echo \
+             password={password}; }}; f\"\n",
+            path(&home.path().join(authority)),
+        );
+        fs::write(home.path().join(".gitconfig"), text).expect("written");
+    };
+    settings(PASSWORD, "public.pem");
+    story(&home, &url);
+    let away = |why: &str| {
+        let away = home.run(&["sync", "host", "--json"]);
+        assert_eq!(refused(&away), (Some(16), "unreachable".into()));
+        let told = stderr(&away);
+        assert!(told.contains(why) && !told.contains(PASSWORD), "{told}");
+    };
+    settings("other", "public.pem");
+    away("Authentication failed");
+    // Somebody else's certificate.
+    fs::write(home.path().join("none.pem"), "").expect("written");
+    settings(PASSWORD, "none.pem");
+    away("certificate");
 }
 
 /// sshd on loopback, for one key.

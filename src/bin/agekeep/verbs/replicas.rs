@@ -382,15 +382,15 @@ pub(crate) fn has_destroyed(
     }
 }
 
-/// Names the other machines that destroy erased keys only when they sync; `None` if there are none.
+/// Names the other machines, which keep erased keys until they sync; `None` if there are none.
 pub(crate) fn yet_to_erase(global: &Global, store: &Store) -> Option<String> {
     let others = remote::replicas(&global.existing_store().ok()?, store).ok()?;
     let others = others.into_iter().filter(Replica::may_open);
     let names: Vec<String> = others.map(|replica| replica.name).collect();
     let destroy = match &names[..] {
         [] => return None,
-        [_] => "destroys its keys when it syncs",
-        _ => "destroy their keys when they sync",
+        [_] => "keeps the erased keys until it syncs",
+        _ => "keep the erased keys until they sync",
     };
     let names = names.join(", ");
     Some(format!(
