@@ -511,11 +511,13 @@ impl Error {
             }
             Self::NoKeyring { .. } => {
                 "restore the keyring folder from its backup, or name its folder with --keyring. A copy \
-                 that was cloned without keys, or that has left, has none: there `agekeep verify` still \
-                 checks structure, chain and signatures"
+                 that asks for keys gets them with `agekeep sync`. One that was cloned without keys, or \
+                 has left, has none: `agekeep verify` still checks structure, chain and signatures"
             }
             Self::MissingKey { .. } => {
-                "restore the keyring's ring and names from the same backup as the repository"
+                "restore the keyring's ring and names from the same backup as the repository. If another \
+                 machine has the keys, move the keyring's folder away and run `agekeep sync`, or take a \
+                 newer backup with `agekeep pull --keys FILE`"
             }
             Self::UnknownFormat { .. } => {
                 "use the version of agekeep that wrote it, or a newer one"
@@ -530,7 +532,8 @@ impl Error {
             }
             Self::RolledBack { .. } => {
                 "find out who replaced the store by an older copy or another history, and why; then \
-                 restore the newest copy, or continue from here with `agekeep accept-rollback \
+                 restore the newest copy. If a remote has it, clone that to a new folder, under this \
+                 machine's name if it had one. Or continue from here with `agekeep accept-rollback \
                  --reason TEXT`, which is recorded"
             }
             Self::AnotherStore { .. } => {

@@ -17,6 +17,7 @@
 //! serves is believed as far as `verify` believes it.
 
 mod card;
+mod clone;
 mod git;
 mod local;
 mod look;
@@ -29,22 +30,23 @@ use chrono::{DateTime, Utc};
 use zeroize::Zeroizing;
 
 use self::git::{Host, TransferRepository};
-use self::local::{LocalFile, given_url};
-use crate::crypto::recipients::Role;
-use crate::crypto::seal::{Identity, Recipient};
-use crate::disk::{self, Folder, Name, NewFolder};
+use self::local::LocalFile;
+use self::look::{Look, look_again};
+use self::sync::Machine;
+use crate::crypto::seal::Identity;
+use crate::disk::{Folder, Name};
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::{ObjectId, StoreId};
 use crate::journal;
 use crate::keyring::backup::{self, StagedBackup};
 use crate::policy::Policy;
-use crate::repository::{IncomingPacks, Repository};
-use crate::store::signed_checkpoint::SignedCheckpoint;
-use crate::store::{self, ProgressFn, RollbackCheck, VerifyingKey};
+use crate::repository::{BRANCH, IncomingPacks, Repository};
+use crate::store::{self, Clock, Keys, ProgressFn};
 use crate::verify::{self, FindingClass, Incoming, Options, Report};
 
 #[cfg(any(fuzzing, test))]
 pub use self::card::fuzz as fuzz_card;
+pub use self::clone::{Asking, CloneOptions, Cloned, clone};
 pub use self::local::{Remote, Seen, add, list, remove};
 pub use self::look::{Inspected, inspect};
 pub use self::replicas::{Admission, Replica, ReplicaKeys, admit, leave, replicas};
@@ -108,19 +110,6 @@ pub struct Pulled {
     pub report: Option<Report>,
 }
 
-/// The result of a clone.
-#[non_exhaustive]
-pub struct Cloned {
-    /// The store's id.
-    pub store: StoreId,
-    /// The key that made the store.
-    pub owner: VerifyingKey,
-    /// What came, and its verification.
-    pub pulled: Pulled,
-    /// The event that the keyring is from, if one was put in place.
-    pub keys_of: Option<u64>,
-}
-
 /// A backup of the keyring, as [`Store::backup_keys`](crate::store::Store::backup_keys) makes one.
 pub struct KeyBackup {
     /// Its bytes.
@@ -140,33 +129,6 @@ pub struct PullOptions {
     pub keyring: Option<PathBuf>,
     /// The keys to put in place together with what comes.
     pub keys: Option<KeyBackup>,
-}
-
-/// What `clone` is told besides the URL.
-#[derive(Default)]
-pub struct CloneOptions {
-    /// Checkpoints that history must contain.
-    pub checkpoints: Vec<SignedCheckpoint>,
-    /// The keys to put in place.
-    pub keys: Option<KeyBackup>,
-    /// The folder outside the store with what was seen of it: see [`Options::state`].
-    pub state: Option<PathBuf>,
-    /// Under which name this machine asks for keys at its next [`sync`].
-    pub asks: Option<Asking>,
-}
-
-/// A machine that asks for keys.
-pub struct Asking {
-    /// The name that it will have.
-    pub name: String,
-    /// What it asks to be.
-    pub role: Role,
-    /// Its signing key.
-    pub key: VerifyingKey,
-    /// The recipient of its identity.
-    pub reads: Recipient,
-    /// The folder for its keyring, if the caller names one.
-    pub keyring: Option<PathBuf>,
 }
 
 fn opened(root: &Folder) -> Result<Repository> {
@@ -212,22 +174,26 @@ pub fn push(store: &Path, remote: Option<&str>, transfer: &mut Transfer<'_>) -> 
     let repository = opened(&root)?;
     refuse_live_store(&remote.url)?;
     let host = host_of(&remote, transfer.attended);
-    let head = store::placed_head(&root, &repository)?;
-    let git = TransferRepository::make(&root, Some(head))?;
-    let waits = |error| look::say_what_waits(&repository, (remote.seen, head), error);
-    let theirs = git.head_of(host).map_err(waits)?;
-    let sent = match theirs {
-        Some(theirs) if !repository.has(theirs)? => None,
-        theirs => events_after(&repository, theirs, head)?,
-    };
-    let ahead = || {
-        let remote = remote.name.clone();
-        Error::Remote(RemoteFault::Ahead { remote })
-    };
-    let sent = sent.ok_or_else(ahead)?;
-    if sent > 0 && !git.push(host, head, transfer.progress)? {
-        return Err(ahead());
+    let mut pushed = None;
+    for _ in 0..TRIES {
+        let head = store::placed_head(&root, &repository)?;
+        let git = TransferRepository::make(&root, Some(head))?;
+        let waits = |error| look::say_what_waits(&repository, (remote.seen, head), error);
+        let theirs = git.head_of(host).map_err(waits)?;
+        let sent = match theirs {
+            Some(theirs) if !repository.has(theirs)? => None,
+            theirs => events_after(&repository, theirs, head)?,
+        };
+        let sent = sent.ok_or_else(|| {
+            let remote = remote.name.clone();
+            Error::Remote(RemoteFault::Ahead { remote })
+        })?;
+        if sent == 0 || git.push(host, (theirs, head), transfer.progress)? {
+            pushed = Some((head, sent));
+            break;
+        }
     }
+    let (head, sent) = pushed.ok_or(Error::Remote(RemoteFault::Overtaken))?;
     let events = events_at(&repository, head, remote.seen)?;
     let there = events.saturating_sub(sent);
     let lost = remote
@@ -330,6 +296,38 @@ pub fn pull(
         let pulled = receive(&from, ends, options, &mut keys, transfer.now, verified)?;
         if let Some(pulled) = pulled {
             return Ok(pulled);
+        }
+    }
+    Err(Error::Remote(RemoteFault::Overtaken))
+}
+
+/// As [`pull`], with the keys that other machines sent to this one. It sends nothing itself.
+///
+/// # Errors
+/// As [`pull`]; [`RemoteFault::NoKeys`] if nobody has sent keys that are missing.
+pub fn pull_with_mail(
+    store: &Path,
+    remote: Option<&str>,
+    keys: (Keys, Clock),
+    transfer: &mut Transfer<'_>,
+    verified: &mut dyn FnMut(verify::Progress),
+) -> Result<Pulled> {
+    let root = store::store_at(store)?;
+    let local = LocalFile::read(&root)?;
+    let remote = local.find(remote)?;
+    let repository = opened(&root)?;
+    let machine = Machine::begin(&root, &repository, keys, local.asks())?;
+    for tries_left in (0..TRIES).rev() {
+        let ours = store::placed_head(&root, &repository)?;
+        let git = TransferRepository::make(&root, Some(ours))?;
+        let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+        let theirs = look.refs.get(BRANCH).copied();
+        let theirs = theirs.ok_or_else(|| empty(&remote.name))?;
+        match machine.pull(&git, &mut look, (ours, theirs), transfer, verified) {
+            Ok(Some((pulled, _))) => return Ok(pulled),
+            Ok(None) => {}
+            Err(error) if look_again(&error, tries_left) => {}
+            Err(error) => return Err(error),
         }
     }
     Err(Error::Remote(RemoteFault::Overtaken))
@@ -529,7 +527,11 @@ fn refuse_local_faults(report: &Report, has_come: bool, sender: Option<String>) 
     let mut local = report.findings.iter().filter(|finding| is_local(finding));
     if let Some(local) = local.find(|finding| !came(finding)) {
         let hint = "run `agekeep verify`, which says more of it; nothing was taken";
-        return Err(Error::damaged_with_hint("this copy", &local.what, hint));
+        let what = match local.event {
+            Some(event) => format!("event {event}: {}", local.what),
+            None => local.what.clone(),
+        };
+        return Err(Error::damaged_with_hint("this copy", what, hint));
     }
     let Some(fault) = report.findings.iter().find(came) else {
         return Ok(());
@@ -604,31 +606,6 @@ fn made_keyring_folder(root: &Folder) -> Result<Folder> {
     folder.map_err(root.fault("make", &Name::KEYRING))
 }
 
-/// Refuses a machine that could not be let in under its name, or whose keyring has no place.
-fn check_asking(asks: &Asking, repository: &Repository, head: ObjectId) -> Result<()> {
-    let (signers, members) = look::people_at(repository, head)?;
-    let own = |what: &str, name: &str| {
-        let why = format!(
-            "{what} here is {name}'s: give each machine keys of its own, with --identity and \
-             --signing-key"
-        );
-        Err(Error::invalid("the name", why))
-    };
-    if let Some(signer) = signers.of(&asks.key).filter(|of| of.name() != asks.name) {
-        return own("the signing key", signer.name());
-    }
-    let place = asks.keyring.as_deref().map(Folder::at);
-    if place.is_some_and(|folder| folder.is_ok_and(|folder| folder.has(&Name::AUDIT))) {
-        let why = "it has the keys of another copy: name an empty folder for those of this one";
-        return Err(Error::invalid("the keyring", why));
-    }
-    let member = members.iter().find(|member| member.recipient == asks.reads);
-    if let Some(member) = member.filter(|member| member.name != asks.name) {
-        return own("the identity", &member.name);
-    }
-    Ok(())
-}
-
 /// Tells whether a finding is about this copy, and about no commit and no key.
 fn is_local(finding: &verify::Finding) -> bool {
     let is_of_pin = finding.id.starts_with("pin-");
@@ -657,117 +634,4 @@ fn accept_verified(
         return Err(Error::Remote(RemoteFault::Diverged { remote }));
     }
     Ok(report)
-}
-
-/// Makes a copy of the store that a host has, at a new place, once it is verified. With a backup of the
-/// keyring the copy can be read and written; without one it can be verified and kept.
-///
-/// # Errors
-/// As [`pull`]; [`ExportFault::InTheWay`](crate::error::ExportFault::InTheWay) if something is in its
-/// place. Then nothing was made.
-pub fn clone(
-    url: &str,
-    to: &Path,
-    options: CloneOptions,
-    transfer: &mut Transfer<'_>,
-    verified: &mut dyn FnMut(verify::Progress),
-) -> Result<Cloned> {
-    let url = given_url(url)?;
-    if let Some(asks) = &options.asks {
-        local::check_name(&asks.name)?;
-    }
-    let copy = NewFolder::begin(to, |above| {
-        let mut folders = above.path().ancestors();
-        folders.any(is_repository).then_some("in a repository")
-    })?;
-    let root = copy.folder();
-    let repository = Repository::create(root, journal::find)?;
-    let head = fetch_all(root, &repository, &url, transfer)?;
-    let keys_of = match &options.keys {
-        Some(keys) => {
-            let (store, _) = policy_at(&repository, head)?;
-            let plain = backup::open(&keys.bytes, &keys.identity)?;
-            let keyring = made_keyring_folder(root)?;
-            Some(backup::restore(&plain, store, None, &keyring)?.event)
-        }
-        None => None,
-    };
-    let (asks, state) = (options.asks, options.state);
-    if let Some(asks) = &asks {
-        check_asking(asks, &repository, head)?;
-    }
-    let options = Options {
-        identity: options.keys.map(|keys| keys.identity),
-        checkpoints: options.checkpoints,
-        keyring: keys_of.map(|_| root.path_of(&Name::KEYRING)),
-        full: true,
-        ..Options::default()
-    };
-    let report = verify::verify(root.path(), &options, verified)?;
-    let events = report.events;
-    let report = accept_verified(report, &url, || Ok(Some(events)))?;
-    let (store, _) = policy_at(&repository, head)?;
-    let to = disk::absolute(to)?;
-    let lost = state.map(|state| RollbackCheck::lost_at((&state, &to), store, &repository, head));
-    if let Some(event) = lost.transpose()?.flatten() {
-        let why = format!(
-            "event {event} of this store was seen there, and {url} does not have it: clone to another one"
-        );
-        return Err(Error::invalid("the folder", why));
-    }
-    let owner = store::founding_key(&repository, head)?;
-    let seen = Seen {
-        commit: head,
-        events,
-        time: transfer.now,
-    };
-    let asks = asks.map(|asks| (asks.name, asks.role));
-    local::begin(root, ORIGIN, url.clone(), seen, asks)?;
-    repository.sync_head()?;
-    root.sync_file_system()?;
-    copy.put_in_place()?;
-    Ok(Cloned {
-        store,
-        owner,
-        pulled: Pulled {
-            remote: ORIGIN.into(),
-            head,
-            received: events,
-            events,
-            missing: 0,
-            report: Some(report),
-        },
-        keys_of,
-    })
-}
-
-/// Tells whether a folder is a git repository, or the `.git` of one.
-fn is_repository(path: &Path) -> bool {
-    let at = Folder::at(path);
-    at.is_ok_and(|at| at.has(&Name::HEAD) && at.has(&Name::OBJECTS) && at.has(&Name::REFS))
-}
-
-/// Fetches the whole history of a host into a new repository, and returns where it ends.
-fn fetch_all(
-    root: &Folder,
-    repository: &Repository,
-    url: &str,
-    transfer: &mut Transfer<'_>,
-) -> Result<ObjectId> {
-    let host = Host {
-        name: url,
-        url,
-        attended: transfer.attended,
-        branches: false,
-    };
-    let git = TransferRepository::make(root, None)?;
-    git.head_of(host)?.ok_or_else(|| empty(url))?;
-    let sent = git.fetch(host, transfer.progress)?;
-    let head = sent.ok_or_else(|| {
-        let (remote, what) = (url.to_owned(), "its history is not whole".to_owned());
-        Error::Remote(RemoteFault::Unverified { remote, what })
-    })?;
-    repository.take_packs(&git.repository)?.accept();
-    repository.set_head(head)?;
-    Ok(head)
 }

@@ -570,12 +570,14 @@ pub(crate) fn every_error() -> Vec<Error> {
                 name: text(),
             },
             RemoteFault::Apart {
+                erasures: vec![5, 7],
                 remote: text(),
                 own: 3,
                 theirs: vec![("ci".into(), 2)],
                 has_reader: true,
             },
             RemoteFault::Apart {
+                erasures: Vec::new(),
                 remote: text(),
                 own: 3,
                 theirs: vec![("sue".into(), 1)],

@@ -116,6 +116,8 @@ pub enum RemoteFault {
         theirs: Vec<(String, u64)>,
         /// True if another reader's machine has said that it has keys, or this one is an auditor's.
         has_reader: bool,
+        /// The events of this machine that erased memories.
+        erasures: Vec<u64>,
     },
     /// The remote serves an older card of a machine than it did before.
     TurnedBack {
@@ -202,6 +204,12 @@ impl RemoteFault {
                 "give it another name, or remove the other first with `agekeep remote rm {name}`"
             ),
             Self::NoGit => "install git, and add its folder to PATH".into(),
+            Self::Unreachable { remote, .. } if is_url(remote) => {
+                "check that `git ls-remote` reaches it, and that this disk has room. Nothing was made".into()
+            }
+            Self::Unverified { remote, .. } if is_url(remote) => {
+                "find out who changed it, or clone from another host. Nothing was made".into()
+            }
             Self::Unreachable { remote, .. } => format!(
                 "check that `git ls-remote` reaches the URL of {remote}, which `agekeep remote \
                  list` shows, and that this disk has room. Nothing was changed here, and the next try \
@@ -211,7 +219,7 @@ impl RemoteFault {
                 "run `agekeep push` in the store that has the history, and try again".into()
             }
             Self::Ahead { remote } => format!(
-                "run `agekeep pull {remote}`, which takes what another copy pushed there, if it goes \
+                "run `agekeep sync {remote}`, which takes what another copy pushed there, if it goes \
                  on from here"
             ),
             Self::Diverged { remote } => format!(
@@ -249,8 +257,7 @@ impl RemoteFault {
                 "make another backup with `agekeep keys backup FILE`; nothing was taken".into()
             }
             Self::NoMail { .. } => {
-                "run `agekeep sync` on a machine that has them, and then here again; --wait waits for \
-                 it. Nothing was taken"
+                "run `agekeep sync` on a machine that has them, and then here again; --wait waits for it"
                     .into()
             }
             Self::Waiting {
@@ -263,13 +270,13 @@ impl RemoteFault {
                 if *is_auditor { " --role auditor" } else { "" }
             ),
             Self::Removed { .. } => {
-                "ask an owner of the store. This copy keeps what it has, and nothing was taken or sent; \
-                 remove its folder when you no longer need it"
+                "ask an owner of the store. Nothing was taken or sent. Keep what only this copy has with \
+                 `agekeep export`, run `agekeep replicas leave --destroy`, and remove its folder"
                     .into()
             }
             Self::OnlyHere { is_apart: true, .. } => {
-                "keep what only this copy has with `agekeep export`, then remove its folder and its keyring. \
-                 Nothing was destroyed"
+                "keep what only this copy has, with `agekeep export` if it may read it; then remove its folder \
+                 and its keyring. Nothing was destroyed"
                     .into()
             }
             Self::OnlyHere { .. } => {
@@ -292,14 +299,15 @@ impl RemoteFault {
             } => format!(
                 "go on with this copy: no other machine has said that it has keys. Add an empty repository as \
                  another remote, run `agekeep sync` with that, and `agekeep remote rm {remote}`; the other \
-                 machines clone from there"
+                 machines clone from there. If you have a newer backup of the keyring, clone {remote} with it \
+                 instead"
             ),
-            Self::Apart { .. } => {
+            Self::Apart { erasures, .. } => format!(
                 "go on with one of the two histories: agekeep cannot merge them. To take the remote's, \
-                 clone it to a new folder under this machine's name, carry over what only this copy has, \
-                 and remove this copy: it still opens what is erased elsewhere"
-                    .into()
-            }
+                 clone it to a new folder under this machine's name, {}carry over what only this copy has, \
+                 and remove this copy: it still opens what is erased elsewhere",
+                erase_again(erasures)
+            ),
             Self::NoKeys { .. } => {
                 "run `agekeep sync` where machines send each other keys. Otherwise run `agekeep push` and \
                  `agekeep keys backup FILE` where the events were written, and name that file here with \
@@ -314,6 +322,24 @@ impl RemoteFault {
             _ => String::new(),
         }
     }
+}
+
+/// Says which erasures the other history lacks.
+fn erase_again(events: &[u64]) -> String {
+    let events: Vec<_> = events.iter().map(u64::to_string).collect();
+    match &events[..] {
+        [] => String::new(),
+        [one] => format!("erase there again what event {one} erased here, "),
+        all => format!(
+            "erase there again what the events {} erased here, ",
+            all.join(", ")
+        ),
+    }
+}
+
+/// Tells whether a remote has no name yet, because it is being cloned.
+fn is_url(remote: &str) -> bool {
+    remote.contains(['/', ':'])
 }
 
 /// Says how many events wait here.

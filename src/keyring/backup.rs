@@ -359,7 +359,10 @@ impl StagedBackup {
             let purpose = rotation::FOR_AUDITOR;
             staged.folder.replace_durably(&Name::FOR, purpose, 0o600)?;
         }
-        mailbox::renew(keyring, &staged.folder, store, identity)?;
+        if !staged.has_only_added {
+            // What was sent to the old one may open keys that are gone now.
+            mailbox::renew(keyring, &staged.folder, store, identity)?;
+        }
         keyring.sync()?;
         Ok(staged)
     }

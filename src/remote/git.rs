@@ -58,10 +58,24 @@ const SETTINGS: &[&str] = &[
     "push.recurseSubmodules=no",
     "push.gpgSign=false",
     "push.followTags=false",
+    "push.pushOption=",
+    "pack.indexVersion=2",
     "gc.auto=0",
     "maintenance.auto=false",
     "http.lowSpeedLimit=1",
     "http.lowSpeedTime=300",
+];
+
+/// Settings of the git that takes a push in a folder: otherwise it would run, with the user's rights, the hooks
+/// and programs that the folder's own configuration names. It neither checks files out nor fetches what is
+/// missing there.
+const FOLDER_SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.alternateRefsCommand=true",
+    "core.fsmonitor=false",
+    "protocol.allow=never",
+    "receive.denyCurrentBranch=refuse",
+    "receive.autogc=false",
 ];
 
 /// How git fetches: packs and the named refs, and nothing besides.
@@ -89,6 +103,7 @@ const VARIABLES: &[&str] = &[
     "GIT_REPLACE_REF_BASE",
     "GIT_TEMPLATE_DIR",
     "GIT_DEFAULT_HASH",
+    "GIT_ATTR_SOURCE",
 ];
 
 /// A repository for one transfer, in the store's folder, under a passing name. Dropped, it is
@@ -147,8 +162,8 @@ pub(super) struct RefUpdate {
 
 /// How a ref of the host may change.
 pub(super) enum HowUpdated {
-    /// It only goes on from where it is.
-    GoesOn,
+    /// It only goes on from where it was when it was listed.
+    GoesOn(Option<ObjectId>),
     /// It is replaced, if it is this; if there is none, for `None`.
     Replaces(Option<ObjectId>),
 }
@@ -282,18 +297,18 @@ impl TransferRepository {
         Err(failed(host, &ended))
     }
 
-    /// Pushes a commit to the host's branch, which must go on from where it is. Returns `false` if
+    /// Pushes a commit to the host's branch, which must go on from where it was listed. Returns `false` if
     /// the host has moved on meanwhile.
     pub(super) fn push(
         &self,
         host: Host<'_>,
-        commit: ObjectId,
+        (there, commit): (Option<ObjectId>, ObjectId),
         progress: &mut ProgressFn<'_>,
     ) -> Result<bool> {
         let update = RefUpdate {
             name: BRANCH.into(),
             to: commit,
-            how: HowUpdated::GoesOn,
+            how: HowUpdated::GoesOn(there),
         };
         self.push_refs(host, &[update], progress)
     }
@@ -310,10 +325,8 @@ impl TransferRepository {
             .map(str::to_owned)
             .into();
         if host.url.starts_with('/') || host.url.starts_with("file:") {
-            // Git would run the hooks and programs that a folder names, with the user's rights.
-            let none = "-c core.hooksPath=/dev/null -c core.alternateRefsCommand=true \
-                        -c receive.autogc=false";
-            args.push(format!("--receive-pack=git {none} receive-pack"));
+            let none = FOLDER_SETTINGS.join(" -c ");
+            args.push(format!("--receive-pack=git -c {none} receive-pack"));
         }
         if updates.len() > 1 {
             args.push("--atomic".into());
@@ -352,27 +365,13 @@ impl TransferRepository {
         Err(failed(host, &ended))
     }
 
-    /// Tells whether a commit is here or in the store.
-    fn has(&self, host: Host<'_>, commit: ObjectId) -> Result<bool> {
-        let args = ["cat-file", "-e", &commit.to_string()];
-        Ok(self.run(host, &args, &mut |_, _| ())?.succeeded)
-    }
-
     /// Tells whether a ref at the host is another than it was when an update of it was planned.
     fn has_moved(&self, host: Host<'_>, updates: &[RefUpdate]) -> Result<bool> {
         let names: Vec<String> = updates.iter().map(|update| update.name.clone()).collect();
         let there = self.refs_of(host, &names)?;
         for update in updates {
-            let now = there.get(&update.name).copied();
-            let is_as_known = match &update.how {
-                HowUpdated::Replaces(known) => now == *known,
-                // It went on from a commit that is here.
-                HowUpdated::GoesOn => match now {
-                    Some(now) => self.has(host, now)?,
-                    None => true,
-                },
-            };
-            if !is_as_known {
+            let (HowUpdated::Replaces(known) | HowUpdated::GoesOn(known)) = update.how;
+            if there.get(&update.name).copied() != known {
                 return Ok(true);
             }
         }
@@ -614,6 +613,13 @@ fn read_in_background(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>>
     receiver
 }
 
+/// Words that git adds to the reason.
+const ADVICE: [&str; 3] = [
+    "fatal: Could not read from remote repository",
+    "Please make sure you have the correct access rights",
+    "and the repository exists",
+];
+
 /// Returns the error of a git that failed, with its last words.
 fn failed(host: Host<'_>, ended: &Ended) -> Error {
     // What a host says is its own; git's advice is about another command.
@@ -627,12 +633,13 @@ fn failed(host: Host<'_>, ended: &Ended) -> Error {
     let mut rejected = ended.output.lines().filter(|line| line.starts_with('!'));
     let first = rejected.clone().next();
     let rejected = rejected.find(|line| !line.contains("atomic")).or(first);
-    let reasons: Vec<&str> = ended
-        .said
-        .iter()
-        .filter(is_reason)
-        .map(String::as_str)
-        .collect();
+    let reasons = ended.said.iter().filter(is_reason);
+    let reasons = reasons.map(|line| line.trim_end_matches('.'));
+    let (advice, mut reasons): (Vec<&str>, Vec<&str>) =
+        reasons.partition(|line| ADVICE.contains(line));
+    if reasons.is_empty() {
+        reasons = advice;
+    }
     let is_error = |line: &&&str| {
         ["error: ", "fatal: "]
             .iter()

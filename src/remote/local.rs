@@ -32,6 +32,8 @@ pub struct Remote {
     pub branches: bool,
     /// Where its history ended when it was last seen; `None` if it never was.
     pub seen: Option<Seen>,
+    /// How many machines have told of themselves there, as far as was seen.
+    pub machines: usize,
 }
 
 /// The end of a remote's history, as it was seen.
@@ -52,6 +54,9 @@ pub(super) struct LocalFile {
     /// The name under which this machine asks for keys, and as what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asks: Option<AskRow>,
+    /// When a remote was last reached where other machines told of themselves, and that was removed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reached: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     remotes: BTreeMap<String, RemoteRow>,
 }
@@ -112,7 +117,8 @@ impl LocalFile {
     pub(super) fn read(root: &Folder) -> Result<Self> {
         let damaged = |why: &str| {
             let path = root.path_of(&Name::LOCAL).display().to_string();
-            let hint = "correct the file, or remove it and add the remotes again";
+            let hint =
+                "correct the file, or remove it, add the remotes again and run `agekeep sync`";
             Error::damaged_with_hint(path, why, hint)
         };
         let bytes = match root.read(&Name::LOCAL) {
@@ -173,6 +179,7 @@ impl LocalFile {
             url: row.url.clone(),
             branches: row.branches,
             seen: row.seen.as_ref().and_then(SeenRow::parse),
+            machines: row.cards.len(),
         })
         .collect()
     }
@@ -232,9 +239,13 @@ fn check_url(url: &str) -> Result<()> {
     let authority = rest.split('/').next().unwrap_or_default();
     let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
     // Tokens stand in the place of the user, too.
-    let is_secret = user.contains(':') || (scheme.starts_with("http") && !user.is_empty());
-    if is_secret {
-        return invalid("it holds a password or a token, which git would keep in the clear");
+    if user.contains(':') {
+        return invalid("it holds a password, which git would keep in the clear");
+    }
+    if scheme.starts_with("http") && !user.is_empty() {
+        return invalid(
+            "it names a user, and tokens stand in that place: leave that to git's credential helper",
+        );
     }
     Ok(())
 }
@@ -285,7 +296,17 @@ pub fn remove(store: &Path, name: &str) -> Result<Remote> {
     let lock = Lock::acquire(&root)?;
     let mut file = LocalFile::read(&root)?;
     let removed = file.find(Some(name))?;
-    file.remotes.remove(name);
+    // Beside this machine's own card.
+    let has_others = |row: &RemoteRow| row.cards.len() > 1;
+    if let Some(row) = file.remotes.remove(name).filter(has_others) {
+        // Times of one form, of which the later one is the greater text.
+        file.reached = file.reached.max(row.reached);
+        let others = file.remotes.values_mut();
+        // From now on these count where nobody else is, and so far they did not.
+        for other in others.filter(|row| !has_others(row)) {
+            other.reached = None;
+        }
+    }
     file.write(&root)?;
     drop(lock);
     Ok(removed)

@@ -274,6 +274,27 @@ impl<'a> Look<'a> {
         })
     }
 
+    /// Returns the line of this machine at the remote, and where it ends: the one that this history goes on
+    /// from. If that of its name is another copy's, with the same key, this one gets a line beside it.
+    pub(super) fn own_line(
+        &self,
+        repository: &Repository,
+        digits: &str,
+        head: ObjectId,
+    ) -> Result<(String, Option<ObjectId>)> {
+        for (name, end) in self.lines_of(digits) {
+            if contains(repository, head, end)? {
+                return Ok((name.clone(), Some(end)));
+            }
+        }
+        let name = format!("{LINES}{digits}");
+        if !self.refs.contains_key(&name) {
+            return Ok((name, None));
+        }
+        let head = head.to_string();
+        Ok((format!("{name}-{}", &head[..8]), None))
+    }
+
     /// Fetches what a remote has beyond our end of history, verifies it, and compares it with what machines
     /// signed for. That needs no key. It can be read until what is returned is dropped.
     pub(super) fn inspect_history<'r>(
@@ -324,6 +345,11 @@ impl<'a> Look<'a> {
             report.not_checked.clear();
             report.worst = report.findings.iter().map(|found| found.class).max();
             if report.worst.is_none() && fork != Some(ours) {
+                if policy_at(repository, theirs)?.0 != store {
+                    let remote = self.remote.name.clone();
+                    let what = "it is that of another store".into();
+                    return Err(Error::Remote(RemoteFault::Unverified { remote, what }));
+                }
                 inspected.is_apart = true;
                 self.fork = fork;
                 // Whoever was removed there since has no word any more.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::crypto::digest::Digest;
 use crate::crypto::recipients::{Member, Role};
 use crate::crypto::sign::SigningKey;
 use crate::disk::Folder;
@@ -15,7 +16,7 @@ use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, Cards, LocalFile};
 use crate::remote::look::{Look, contains, is_of_turns, people_at, role_now};
 use crate::remote::sync::Machine;
-use crate::remote::{TRIES, Transfer, host_of, opened};
+use crate::remote::{TRIES, Transfer, events_at, host_of, opened};
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::{destroy_keys, head_of, id_of, people, signing_key};
 use crate::store::{self, Clock, Keys, SignerRole, Store, Validity};
@@ -264,7 +265,13 @@ pub fn leave(
     let known = look.cards.get(&digits).map(|known| known.card.clone());
     let (own, _) = machine.own_card(&look, head, None, transfer.now)?;
     let had_keys = known.as_ref().is_some_and(|known| known.keys.is_some());
-    let card = own.or(known);
+    let mut card = own.or(known);
+    if let (Some(card), Some(fork), true) = (&mut card, look.fork, is_removed) {
+        // Nobody takes its own events any more, and the host would be blamed for not having them.
+        card.head = fork;
+        card.events = events_at(&repository, fork, look.remote.seen)?;
+        card.digest = Digest::of(&repository.commit(fork)?.1);
+    }
     if machine.has_keys() {
         let is_sent = look.refs.get(BRANCH) == Some(&head);
         let is_only_here = match &card {

@@ -23,11 +23,11 @@ use crate::disk::Folder;
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::{ObjectId, StoreId};
 use crate::keyring::{backup, mailbox};
-use crate::remote::card::{self, CARDS, Card, LINES, Mail, PublishedCard};
+use crate::remote::card::{self, CARDS, Card, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, LocalFile, Remote, Seen};
 use crate::remote::look::{
-    Look, contains, counted_by_signer, is_of_turns, look_again, people_at, role_now, say_what_waits,
+    Look, counted_by_signer, is_of_turns, look_again, people_at, role_now, say_what_waits,
 };
 use crate::remote::{
     IncomingKeys, PullOptions, Pulled, Source, TRIES, Transfer, accept_verified, events_after,
@@ -36,7 +36,8 @@ use crate::remote::{
 };
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::{
-    Addressee, OwnSide, check_own_keyring, count_erased, held_keys, own_side, signing_key,
+    Addressee, OwnSide, check_own_keyring, count_erased, erasures_after, held_keys, own_side,
+    signing_key,
 };
 use crate::store::{self, Audience, Clock, Identity, Keys, Store};
 use crate::verify;
@@ -571,7 +572,7 @@ impl<'a> Machine<'a> {
     ) -> Result<Option<(Vec<RefUpdate>, u64)>> {
         // The card names this end of history: others look for it there.
         let line = || {
-            let line = digits.map(|digits| self.own_line(look, &digits, head));
+            let line = digits.map(|digits| look.own_line(self.repository, &digits, head));
             let line = line.transpose()?.filter(|(_, known)| *known != Some(head));
             let update = line.map(|(name, known)| {
                 let (to, how) = (head, HowUpdated::Replaces(known));
@@ -601,31 +602,10 @@ impl<'a> Machine<'a> {
             updates.push(RefUpdate {
                 name: BRANCH.into(),
                 to: head,
-                how: HowUpdated::GoesOn,
+                how: HowUpdated::GoesOn(theirs),
             });
         }
         Ok(Some((updates, sent)))
-    }
-
-    /// Returns the line of this machine at the remote, and where it ends: the one that this history goes on
-    /// from. If that of its name is another copy's, with the same key, this one gets a line beside it.
-    fn own_line(
-        &self,
-        look: &Look<'_>,
-        digits: &str,
-        head: ObjectId,
-    ) -> Result<(String, Option<ObjectId>)> {
-        for (name, end) in look.lines_of(digits) {
-            if contains(self.repository, head, end)? {
-                return Ok((name.clone(), Some(end)));
-            }
-        }
-        let name = format!("{LINES}{digits}");
-        if !look.refs.contains_key(&name) {
-            return Ok((name, None));
-        }
-        let head = head.to_string();
-        Ok((format!("{name}-{}", &head[..8]), None))
     }
 
     /// Makes this machine's card, and the mail that goes with it. `None` for a copy that is nobody's: it
@@ -741,6 +721,10 @@ impl<'a> Machine<'a> {
                 RemoteFault::Apart {
                     remote: name,
                     own: own.unwrap_or_default(),
+                    erasures: match &self.store {
+                        Some(store) => erasures_after(store, look.fork)?,
+                        None => Vec::new(),
+                    },
                     theirs: look.beside.clone(),
                     has_reader: card.role != Role::Reader
                         || look.has_other_reader(repository, digits.as_ref(), head)?,
@@ -770,10 +754,6 @@ impl<'a> Machine<'a> {
         let remote = look.remote.name.clone();
         if let Some(report) = inspected.report {
             accept_verified(report, &remote, || Ok(Some(0)))?;
-        }
-        if self.store_id(theirs)? != self.store_id(ours)? {
-            let what = "it is that of another store".into();
-            return Err(Error::Remote(RemoteFault::Unverified { remote, what }));
         }
         if self.is_member_at(ours)? && !self.is_member_at(theirs)? {
             return Err(Error::Remote(RemoteFault::Removed { remote }));

@@ -19,13 +19,15 @@ use crate::keyring::{self, HeldKeys, mailbox};
 use crate::policy::expiration::Lifetime;
 use crate::repository::Repository;
 use crate::store::keyring_location::{changes_keys, check_one_keyring};
-use crate::store::recovery::{open_journal, refresh};
+use crate::store::recovery::{commits_between, open_journal, refresh};
 use crate::store::signers::signer_now;
 use crate::store::{SignerRole, Store, VerifyingKey, lock};
 
 /// When this copy reached its remotes, as `local.toml` says it.
 #[derive(Deserialize)]
 struct Reached {
+    /// When a remote that is no longer there was reached.
+    reached: Option<String>,
     #[serde(default)]
     remotes: BTreeMap<String, ReachedRemote>,
 }
@@ -57,7 +59,7 @@ pub(crate) fn check_in_touch(store: &Store, now: DateTime<Utc>) -> Result<()> {
     let own = own.map(|key| digits_of(&key.verifying_key()));
     let last = last_reached(&text, own.as_deref()).map_err(|why| {
         let path = root.path_of(&Name::LOCAL).display().to_string();
-        let hint = "correct the file, or remove it and add the remotes again";
+        let hint = "correct the file, or remove it, add the remotes again and run `agekeep sync`";
         Error::damaged_with_hint(path, why, hint)
     })?;
     match last {
@@ -95,8 +97,10 @@ fn last_reached(
     };
     let has_cards = remotes.clone().any(|remote| has_others(&remote));
     let counted = remotes.filter(|remote| !has_cards || has_others(remote));
-    let times =
-        counted.filter_map(|remote| Some(remote.reached.as_ref()?.parse::<DateTime<Utc>>()));
+    let times = counted.filter_map(|remote| remote.reached.as_ref());
+    let times = times
+        .chain(&reached.reached)
+        .map(|time| time.parse::<DateTime<Utc>>());
     let times: std::result::Result<Vec<_>, _> = times.collect();
     Ok(times.map_err(|_| fault)?.into_iter().max())
 }
@@ -258,6 +262,33 @@ pub(crate) fn count_erased(store: &Store, commits: &[ObjectId]) -> Result<u64> {
         }
     }
     Ok(erased.len() as u64)
+}
+
+/// Returns the numbers of the events after a commit that erased something: memories, or versions of them.
+///
+/// # Errors
+/// As [`count_erased`].
+pub(crate) fn erasures_after(store: &Store, known: Option<ObjectId>) -> Result<Vec<u64>> {
+    let repository = &store.ledger.repository;
+    let commits = commits_between(repository, known, head_of(store))?.unwrap_or_default();
+    let first = store
+        .state
+        .catalog
+        .events
+        .saturating_sub(commits.len() as u64);
+    let mut erasures = Vec::new();
+    for (number, id) in (first..).zip(&commits) {
+        let (commit, _) = repository.commit(*id)?;
+        let erases = match commit.message.lines().next() {
+            Some("erase ok" | "redact ok") => true,
+            Some("expire ok") => count_erased(store, std::slice::from_ref(id))? > 0,
+            _ => false,
+        };
+        if erases {
+            erasures.push(number);
+        }
+    }
+    Ok(erasures)
 }
 
 /// Returns the store's id.

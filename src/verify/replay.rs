@@ -359,10 +359,8 @@ impl ReplayState {
     }
 }
 
-/// Tells whether a touch has another path than the memory, as far as the key of its paths is there.
+/// Tells whether a touch has another path than the memory. Without the key of its paths it has none, though
+/// the memory may have one from before: an erasure that comes later took the key.
 fn is_elsewhere(memory: &Memory, touch: &MemoryChange) -> bool {
-    match &touch.path {
-        Some(path) => *path != memory.path,
-        None => !memory.is_nameless(),
-    }
+    touch.path.as_ref().is_some_and(|path| *path != memory.path)
 }

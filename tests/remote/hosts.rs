@@ -203,6 +203,19 @@ fn another_store_is_not_taken_for_this_one() {
         "diverged"
     );
     assert_eq!((head(&host), head(&other.store())), before);
+    // Both say what it is.
+    for args in [
+        &["verify", "--remote", "theirs", "--json"][..],
+        &["sync", "theirs", "--json"],
+    ] {
+        let refusal = other.run(args);
+        assert_eq!(
+            refused(&refusal),
+            (Some(13), "unverified".into()),
+            "{args:?}"
+        );
+        assert!(stderr(&refusal).contains("that of another store"));
+    }
     // A store that is used is a repository too: it can be pulled from, and not pushed to.
     for url in [
         path(&other.store()).to_owned(),
@@ -232,6 +245,9 @@ fn a_clone_is_held_to_a_checkpoint() {
         (Some(13), "unverified".into())
     );
     assert!(!home.path().join("copy").exists());
+    // Its hint names no remote and no copy, because there is none.
+    let told = stderr(&home.run(&["clone", path(&host), "copy", "--checkpoint", "late.note"]));
+    assert!(told.contains("clone from another host"), "{told}");
     ok(&clone("early.note"));
     let said: Value =
         serde_json::from_slice(&on(&home, "copy", &["verify", "--json"]).stdout).expect("JSON");
@@ -337,6 +353,8 @@ fn no_hook_of_a_folder_runs() {
     ok(&home.run(&["push", "by-url"]));
     ok(&home.run(&["clone", &url, "copy"]));
     assert!(!proof.exists(), "{:?}", fs::read_to_string(&proof));
+    folders_that_run_programs(&home, &proof);
+    assert!(!proof.exists(), "{:?}", fs::read_to_string(&proof));
     // The control: stock git runs them.
     let mut push = Command::new("git");
     push.env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -348,6 +366,58 @@ fn no_hook_of_a_folder_runs() {
         .expect("git runs"));
     let ran = fs::read_to_string(&proof).expect("they ran");
     assert!(ran.contains("refs") && ran.contains("pre-receive"), "{ran}");
+}
+
+/// Pushes to a folder that is checked out at each push, and to one that fetches what it lacks.
+fn folders_that_run_programs(home: &Home, proof: &Path) {
+    let command = |said: &str| format!("echo {said} >> {}; false", path(proof));
+    let configure = |host: &Path, settings: &[(&str, &str)]| {
+        for (key, value) in settings {
+            ok(&git(host, &["config", key, value]));
+        }
+    };
+    let host = home.path().join("tree");
+    let mut init = Command::new("git");
+    init.args(["init", "-q", "--initial-branch=main"])
+        .arg(&host);
+    ok(&init.output().expect("git runs"));
+    fs::write(host.join(".git/info/attributes"), "* filter=x\n").expect("written");
+    let settings = [
+        ("receive.denyCurrentBranch", "updateInstead"),
+        ("core.fsmonitor", &command("monitor")),
+        ("filter.x.smudge", &command("filter")),
+    ];
+    configure(&host.join(".git"), &settings);
+    ok(&home.run(&["remote", "add", "tree", path(&host)]));
+    assert_eq!(refused(&home.run(&["push", "tree", "--json"])).0, Some(16));
+    let partial = home.path().join("partial.git");
+    bare(&partial);
+    ok(&home.run(&["remote", "add", "partial", path(&partial)]));
+    ok(&home.run(&["push", "partial"]));
+    let settings = [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "evil"),
+        ("remote.evil.promisor", "true"),
+        ("remote.evil.url", path(&partial)),
+        ("remote.evil.uploadpack", &command("upload-pack")),
+    ];
+    configure(&partial, &settings);
+    let lost = stdout(&git(&partial, &["rev-parse", "main^{tree}"]));
+    let (folder, file) = lost.trim().split_at(2);
+    for entry in fs::read_dir(partial.join("objects/pack"))
+        .expect("there")
+        .flatten()
+    {
+        fs::remove_file(entry.path()).expect("removed");
+    }
+    drop(fs::remove_file(
+        partial.join("objects").join(folder).join(file),
+    ));
+    ok(&home.run(&["create", "partial.md", "--text", "x"]));
+    assert_eq!(
+        refused(&home.run(&["push", "partial", "--json"])).0,
+        Some(16)
+    );
 }
 
 /// A host that lists more refs than are read is named, rather than taken for one that lacks the rest.

@@ -1,6 +1,7 @@
 //! Copies elsewhere: what is sent and taken, what is refused, and what a killed transfer leaves.
 
 mod apart;
+mod erasing;
 mod hosts;
 mod leaving;
 mod policies;

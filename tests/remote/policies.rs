@@ -1,6 +1,7 @@
 //! What an owner decides about copies elsewhere: which hosts are looked at and how, when a copy closes, and
 //! what a hold keeps.
 
+use std::fs;
 use std::process::Output;
 
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use super::hosts::shell;
 use super::replicas::{asking, joined, receipt_on};
 use super::{bare, head, home_with_host, ok, path, refused};
-use crate::support::{Home, git, stderr, stdout};
+use crate::support::{Home, git, json_lines, stderr, stdout};
 
 fn verify_remote(home: &Home) -> (Option<i32>, Value) {
     let output = home.run(&["verify", "--remote", "origin", "--json"]);
@@ -303,6 +304,23 @@ fn what_opens_a_closed_copy(ci: &Home, on_new: &dyn Fn(&str, &[&str]) -> Output)
     ));
     ok(&on_new("2026-08-01", &["sync", "lonely"]));
     assert_eq!(refused(&on_new("2026-08-01", &["log"])).0, Some(12));
+    // Nor does it help to remove the remote where the others are, and to add it again.
+    let local = ci.path().join("new/local.toml");
+    let kept = fs::read(&local).expect("read");
+    let url = super::on(ci, "new", &["remote", "list", "--json"]);
+    let url = json_lines(&url.stdout)[0]["url"]
+        .as_str()
+        .map(str::to_owned);
+    ok(&super::on(ci, "new", &["remote", "rm", "origin"]));
+    assert_eq!(refused(&on_new("2026-08-01", &["log"])).0, Some(12));
+    let add = ["remote", "add", "origin", &url.expect("a URL")];
+    ok(&super::on(ci, "new", &add));
+    assert_eq!(refused(&on_new("2026-08-01", &["log"])).0, Some(12));
+    // Where that host is gone for good, another one counts once it was reached.
+    ok(&super::on(ci, "new", &["remote", "rm", "origin"]));
+    ok(&on_new("2026-08-01", &["sync", "lonely"]));
+    ok(&on_new("2026-08-01", &["log"]));
+    fs::write(&local, kept).expect("written");
     // A pull that finds nothing new has reached the remote.
     ok(&on_new("2026-08-01", &["pull", "origin"]));
     ok(&on_new("2026-08-01", &["log"]));

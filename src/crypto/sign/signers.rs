@@ -254,8 +254,8 @@ pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     }
     if !name.chars().all(plain) || !name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return Err(
-            "it is not made of letters a to z, digits, `.`, `_`, `-` and `@`, with a letter \
-                    or digit first",
+            "it is not made of letters A to Z and a to z, digits, `.`, `_`, `-` and `@`, with a \
+                    letter or digit first",
         );
     }
     Ok(())

@@ -43,7 +43,7 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
         global.open_for_reading()?
     } else {
         check_reason(&context)?;
-        global.open()?
+        replicas::open_up_to_date(global)?
     };
     let what = wanted(global, args, &store)?;
     let targets = store.plan_erasure(&what, args.history)?;

@@ -18,6 +18,7 @@ use crate::output::{self, Bar, Style, plain};
 use crate::recovery;
 use crate::table::{self, Column, ListRow, Screen, main, whole};
 use crate::verbs::export::writer::ExportTarget;
+use crate::verbs::replicas::open_up_to_date;
 
 /// Most bytes of a file that are searched for a key.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -86,7 +87,7 @@ pub(crate) fn members(global: &Global, args: &Members) -> Result<u8> {
 }
 
 pub(crate) fn replace_keys(global: &Global, args: &ReplaceKeys) -> Result<u8> {
-    let mut store = global.open()?;
+    let mut store = open_up_to_date(global)?;
     let mut bar = Bar::start("memories re-encrypted");
     let mut progress = |done, total| bar.show(done, Some(total));
     let done = match &args.memories {
@@ -174,7 +175,7 @@ pub(crate) fn parse(text: &str) -> Result<Recipient> {
 }
 
 fn remove_member(global: &Global, name: &str) -> Result<()> {
-    let mut store = global.open()?;
+    let mut store = open_up_to_date(global)?;
     let role = store.members().iter().find(|member| member.name == name);
     let role = role.map(|member| member.role);
     let mut bar = Bar::start("memories re-encrypted");

@@ -12,6 +12,7 @@ use crate::render;
 use crate::verbs::erase::confirm;
 use crate::verbs::history::revision_and_path;
 use crate::verbs::renamed::{self, RenamedRedact};
+use crate::verbs::replicas::open_up_to_date;
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_value_name = "VERB")]
@@ -50,7 +51,7 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
         global.open_for_reading()?
     } else {
         check_reason(&context)?;
-        global.open()?
+        open_up_to_date(global)?
     };
     let (rev, path) = (rev?, store.parse_path(&path)?);
     if args.dry_run {

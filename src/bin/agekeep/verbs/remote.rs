@@ -178,7 +178,7 @@ pub(crate) fn push(global: &Global, args: &TransferArgs) -> Result<u8> {
     } = pushed?;
     if lost > 0 {
         output::warn(&format!(
-            "{remote} had lost {} that were there at the last push; now they are there again",
+            "{remote} had lost {} since the last push; now it has them again",
             counted(lost, "event")
         ));
     }
@@ -212,8 +212,16 @@ pub(crate) fn pull(global: &Global, args: &PullArgs) -> Result<u8> {
         keys: keys.map(|file| backup(global, file)).transpose()?,
     };
     let name = args.from.remote.as_deref();
+    let has_mail = remote::list(&store)?.iter().any(|remote| remote.machines > 0);
     let pulled = with_bar(global, |transfer, verified| {
-        remote::pull(&store, name, &options, transfer, verified)
+        match remote::pull(&store, name, &options, transfer, verified) {
+            // Another machine may have sent the keys.
+            Err(Error::Remote(RemoteFault::NoKeys { .. })) if has_mail && keys.is_none() => {
+                let keys = (environment::keys_to_look(global)?, global.clock());
+                remote::pull_with_mail(&store, name, keys, transfer, verified)
+            }
+            pulled => pulled,
+        }
     })?;
     let object = json!({
         "schema": "agekeep.pull/1",

@@ -115,9 +115,7 @@ pub(crate) fn sync(global: &Global, args: &SyncArgs) -> Result<u8> {
     }?;
     if synced.lost > 0 {
         let (remote, lost) = (&synced.remote, counted(synced.lost, "event"));
-        output::warn(&format!(
-            "{remote} had lost {lost} that were there before; now they are there again"
-        ));
+        output::warn(&format!("{remote} had lost {lost}; now it has them again"));
     }
     output::answer(global, &synced_to_json(&synced), &synced_to_text(&synced))?;
     Ok(0)
@@ -372,7 +370,8 @@ pub(crate) fn has_destroyed(
     let Some(last) = replica.events.checked_sub(1).filter(|last| *last >= event) else {
         return Ok(false);
     };
-    if replica.is_apart {
+    if replica.is_apart || replica.keys != ReplicaKeys::Has {
+        // A machine that asks for keys may have a mailbox that opens those which were sent to it before.
         return Ok(false);
     }
     match store.moment(&revision(global, &last.to_string())?) {
@@ -382,19 +381,58 @@ pub(crate) fn has_destroyed(
     }
 }
 
+/// Names the other machines that may open what they have.
+fn others(global: &Global, store: &Store) -> Vec<String> {
+    let replicas = global.existing_store();
+    let replicas = replicas.and_then(|path| remote::replicas(&path, store));
+    let others = replicas.unwrap_or_default().into_iter();
+    let others = others.filter(Replica::may_open);
+    others.map(|replica| replica.name).collect()
+}
+
+/// Names the remotes where machines tell of themselves.
+fn meeting_places(global: &Global) -> Vec<String> {
+    let remotes = global.existing_store();
+    let remotes = remotes
+        .and_then(|path| remote::list(&path))
+        .unwrap_or_default();
+    let remotes = remotes.into_iter().filter(|remote| remote.machines > 0);
+    remotes.map(|remote| remote.name).collect()
+}
+
+/// Opens the store to destroy or replace keys, with what other machines wrote: otherwise their events and this
+/// one would be two histories, and an erasure could be lost with one of them.
+pub(crate) fn open_up_to_date(global: &Global) -> Result<Store> {
+    let store = global.open()?;
+    if others(global, &store).is_empty() {
+        return Ok(store);
+    }
+    drop(store);
+    for remote in meeting_places(global) {
+        if let Err(error) = sync_once(global, Some(&remote), None) {
+            output::note(&format!(
+                "What other machines wrote was not taken from {remote} first: {error}"
+            ));
+        }
+    }
+    global.open()
+}
+
 /// Names the other machines, which keep erased keys until they sync; `None` if there are none.
 pub(crate) fn yet_to_erase(global: &Global, store: &Store) -> Option<String> {
-    let others = remote::replicas(&global.existing_store().ok()?, store).ok()?;
-    let others = others.into_iter().filter(Replica::may_open);
-    let names: Vec<String> = others.map(|replica| replica.name).collect();
-    let destroy = match &names[..] {
+    let names = others(global, store);
+    let keep = match &names[..] {
         [] => return None,
         [_] => "keeps the erased keys until it syncs",
         _ => "keep the erased keys until they sync",
     };
+    let sync = match &meeting_places(global)[..] {
+        [] | [_] => "`agekeep sync`".into(),
+        all => format!("`agekeep sync {}`", all.join("` and `agekeep sync ")),
+    };
     let names = names.join(", ");
     Some(format!(
-        "{names} {destroy}; `agekeep receipt show` says who has. Run `agekeep sync` here first."
+        "{names} {keep}; `agekeep receipt show` says who has. Run {sync} here first."
     ))
 }
 

@@ -347,8 +347,8 @@ fn machines_behind(replicas: &[Replica], status: &Status, now: DateTime<Utc>) ->
         let (name, is_late) = (&replica.name, now - replica.time > REMOTE_AGE_MAX);
         let (id, fix) = if replica.is_apart {
             let fix = format!(
-                "run `agekeep sync` on {name} and go on with one of the two histories, as \
-                 docs/backup-and-restore.md says; nothing erased since is gone there"
+                "run `agekeep sync` here and on {name}: the one that ends with code 15 says what to do. An \
+                 erasure on either does not reach the other"
             );
             ("machine-apart", fix)
         } else if is_late && replica.events < status.events {
