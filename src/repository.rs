@@ -30,6 +30,8 @@ pub(crate) use self::repack::{IncomingPacks, JournalPack};
 
 /// The only branch of a store.
 pub(crate) const BRANCH: &str = "refs/heads/main";
+/// The same in a clone by stock git that has no branch of its own.
+const CLONED_BRANCH: &str = "refs/remotes/origin/main";
 
 /// The folders of an empty repository, each before the folders inside it.
 const MADE: [Name; 6] = [
@@ -206,18 +208,20 @@ impl Repository {
         }
     }
 
-    /// Reads the branch from `packed-refs`, where `git pack-refs` puts it.
+    /// Reads the branch from `packed-refs`, where `git pack-refs` puts it. Stock git clones it as the remote's
+    /// alone if the host calls another one its first.
     fn packed_head(&self) -> Result<Option<ObjectId>> {
         let text = match self.root.read(&Name::PACKED_REFS) {
             Ok(text) => String::from_utf8_lossy(&text).into_owned(),
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(self.root.fault("read", &Name::PACKED_REFS)(e)),
         };
-        Ok(text
-            .lines()
-            .filter_map(|line| line.split_once(' '))
-            .find(|(_, name)| *name == BRANCH)
-            .and_then(|(id, _)| ObjectId::from_hex(id)))
+        let named = |wanted: &str| {
+            let mut refs = text.lines().filter_map(|line| line.split_once(' '));
+            refs.find(|(_, name)| *name == wanted)
+        };
+        let found = named(BRANCH).or_else(|| named(CLONED_BRANCH));
+        Ok(found.and_then(|(id, _)| ObjectId::from_hex(id)))
     }
 
     /// Points the branch at a commit. Not yet durable.

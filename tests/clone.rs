@@ -162,24 +162,42 @@ fn a_clone_with_files_checked_out_is_verified_and_read() {
     std::os::unix::fs::symlink("/dev/null", name("index")).expect("made");
     assert_eq!(verified(&home, &clone, &with_keys).0, 14);
     fs::remove_file(name("index")).expect("there");
-    // The branch that a host calls otherwise is at the remote alone.
-    let moved = ["branch", "-m", "main", "other"];
-    ok(&git(&clone.join(".git"), &moved));
-    let refusal = home.run(&[&there[..], &["verify"]].concat());
-    assert_eq!(refusal.status.code(), Some(2));
-    assert!(
-        stderr(&refusal).contains("branch main origin/main"),
-        "{}",
-        stderr(&refusal)
-    );
-    ok(&git(
-        &clone.join(".git"),
-        &["branch", "-m", "other", "main"],
-    ));
-    assert_eq!(verified(&home, &clone, &with_keys).0, 0);
     // A bare one has no such files.
     ok(&git(&clone.join(".git"), &["config", "core.bare", "true"]));
     assert_eq!(verified(&home, &clone, &with_keys).0, 14);
+}
+
+/// A host whose first branch has another name is cloned without a branch.
+#[test]
+fn a_clone_of_a_host_with_another_first_branch_verifies() {
+    let home = Home::with_store();
+    ok(&home.run(&["create", "a.md", "--text", "one"]));
+    let host = home.path().join("host.git");
+    let mut clone = Command::new("git");
+    ok(&clone
+        .args(["clone", "-q", "--bare"])
+        .args([&home.store(), &host])
+        .output()
+        .expect("git"));
+    ok(&git(&host, &["symbolic-ref", "HEAD", "refs/heads/master"]));
+    let copy = home.path().join("copy");
+    let mut clone = Command::new("git");
+    ok(&clone
+        .args(["clone", "-q"])
+        .args([&host, &copy])
+        .output()
+        .expect("git"));
+    assert!(!copy.join(".git/refs/heads/main").exists());
+    let keyring = home.store().join("keyring");
+    let with_keys = ["--keyring", keyring.to_str().expect("UTF-8")];
+    assert_eq!(verified(&home, &copy, &with_keys), (0, Vec::new()));
+    assert_eq!(verified(&home, &copy.join(".git"), &with_keys).0, 0);
+    // No other branch is taken for it.
+    let text = fs::read_to_string(copy.join(".git/packed-refs")).expect("read");
+    let lost = text.replace("refs/remotes/origin/main", "refs/remotes/origin/other");
+    fs::write(copy.join(".git/packed-refs"), lost).expect("written");
+    let verify = home.run(&["--store", copy.to_str().expect("UTF-8"), "verify"]);
+    assert_eq!(verify.status.code(), Some(10), "{}", stderr(&verify));
 }
 
 /// Stock git reads the one, and others may read the other.

@@ -1524,8 +1524,11 @@ fn several_syncs_and_commands_at_once_do_no_harm() {
                     let name = format!("{worker}-{number}.md");
                     ok(&laptop.run(&["create", &name, "--text", &name]));
                     let sync = laptop.run(&["sync", "--json"]);
-                    let fine = sync.status.success() || refused(&sync).1 == "overtaken";
-                    assert!(fine, "{}", stderr(&sync));
+                    let push = laptop.run(&["push", "--json"]);
+                    for done in [sync, push] {
+                        let fine = done.status.success() || refused(&done).1 == "overtaken";
+                        assert!(fine, "{}", stderr(&done));
+                    }
                 }
             });
         }

@@ -559,7 +559,7 @@ impl Global {
             }
             Err(_) if is_kit(&path) => Ok(path.join("store")),
             // A clone by stock git that has files checked out.
-            Err(_) if path.join(".git/HEAD").is_file() => checked_out(&path.join(".git")),
+            Err(_) if path.join(".git/HEAD").is_file() => Ok(path.join(".git")),
             Err(_) if !path.join("keyring").is_dir() => Err(Error::NoStore { path }),
             _ => Ok(path),
         }
@@ -602,23 +602,6 @@ impl Global {
 }
 
 /// Tells whether a folder is an auditor's kit, which has the store in it.
-/// Returns the folder of a clone that stock git made, if it has our branch: a host whose first branch has
-/// another name has it cloned as that of a remote alone.
-fn checked_out(git: &Path) -> Result<PathBuf> {
-    let packed = std::fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
-    let is_packed = packed
-        .lines()
-        .any(|line| line.ends_with(" refs/heads/main"));
-    if is_packed || git.join("refs/heads/main").is_file() {
-        return Ok(git.to_owned());
-    }
-    let why = format!(
-        "it has no branch main; `git -C {} branch main origin/main` makes it",
-        git.display()
-    );
-    Err(Error::invalid("the clone", why))
-}
-
 fn is_kit(folder: &Path) -> bool {
     folder.join("checkpoint").is_file() && folder.join("store/HEAD").is_file()
 }

@@ -212,7 +212,9 @@ pub(crate) fn pull(global: &Global, args: &PullArgs) -> Result<u8> {
         keys: keys.map(|file| backup(global, file)).transpose()?,
     };
     let name = args.from.remote.as_deref();
-    let has_mail = remote::list(&store)?.iter().any(|remote| remote.machines > 0);
+    let has_mail = remote::list(&store)?
+        .iter()
+        .any(|remote| remote.machines > 0);
     let pulled = with_bar(global, |transfer, verified| {
         match remote::pull(&store, name, &options, transfer, verified) {
             // Another machine may have sent the keys.
