@@ -83,6 +83,20 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
     Ok(0)
 }
 
+/// Puts values into a text, in the places that it marks `{{name}}`. A value is not looked through: it
+/// may hold such marks itself.
+fn filled(text: &str, values: &[(&str, String)]) -> String {
+    let mut pieces = text.split("{{");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once("}}").expect("each mark has an end");
+        let value = values.iter().find(|(known, _)| *known == name);
+        let (_, value) = value.expect("each mark has a value");
+        out.extend([value, rest]);
+    }
+    out
+}
+
 // A line for a crontab.
 
 /// The longest line that every cron takes, in bytes.
@@ -100,23 +114,20 @@ fn file(sweep: &Sweep, sync: bool) -> ScheduleFile {
         form.push("--sync");
     }
     let line = format!("{TIME} {} | logger -t agekeep-expire", escaped(&command));
-    let (again, status) = (sweep.schedule(&form), sweep.status());
     let long = if line.len() > LINE_BYTES_MAX {
         "# Some crons do not accept a line this long. If yours does not, put the command into a \
          script.\n"
     } else {
         ""
     };
-    let text = format!(
-        "\
-# To add the line to the crontab:
-#   (crontab -l 2>/dev/null; {again}) | crontab -
-# The sweep's output goes to syslog. Warnings and errors stay on standard error, which cron mails to
-# the account, or to MAILTO. PATH may be cron's own, and \\% means % in a crontab.
-# For an alarm when sweeps stop, have your monitoring run this; it fails if the last one is too old:
-#   {status}
-{long}{line}
-"
+    let text = filled(
+        include_str!("schedule/crontab.txt"),
+        &[
+            ("again", sweep.schedule(&form)),
+            ("status", sweep.status()),
+            ("long", long.into()),
+            ("line", line),
+        ],
     );
     ScheduleFile {
         name: format!("the crontab of {}", sweep.account()),

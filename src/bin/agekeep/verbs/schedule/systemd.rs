@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use agekeep::error::{Error, Result};
 use clap::{Args, ValueEnum};
 
-use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep};
+use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep, filled};
 
 #[derive(Args)]
 pub(super) struct Systemd {
@@ -39,53 +39,10 @@ const NAMES: [[&str; 2]; 2] = [
     ],
 ];
 
-const TIMER: &str = "\
-[Unit]
-Description=Sweep the agekeep store every day
-
-[Timer]
-OnCalendar=daily
-# After a night without power, as soon as it is back.
-Persistent=true
-RandomizedDelaySec=1h
-FixedRandomDelay=true
-
-[Install]
-WantedBy=timers.target
-";
-
-/// The restrictions that need no namespaces, and so work for a service manager of an account too.
-const CLOSED: &str = "\
-NoNewPrivileges=true
-RestrictNamespaces=true
-RestrictRealtime=true
-RestrictSUIDSGID=true
-LockPersonality=true
-MemoryDenyWriteExecute=true
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged @resources
-SystemCallErrorNumber=EPERM
-KeyringMode=private
-LimitCORE=0
-UMask=0077
-";
-
 /// The restrictions that only the machine's service manager can apply everywhere. `ProcSubset=pid`
-/// is not among them: it would hide the boot's id, by which a store knows an unclean stop.
-const CLOSED_BY_ROOT: &str = "\
-CapabilityBoundingSet=
-AmbientCapabilities=
-PrivateDevices=true
-ProtectClock=true
-ProtectControlGroups=true
-ProtectHostname=true
-ProtectKernelLogs=true
-ProtectKernelModules=true
-ProtectKernelTunables=true
-ProtectProc=invisible
-ProtectSystem=strict
-";
+/// is not among them: it would hide the boot's id, by which a store knows an unclean stop. Those of
+/// `service.txt` need no namespaces, and so work for a service manager of an account too.
+const CLOSED_BY_ROOT: &str = include_str!("service_of_root.txt");
 
 /// Makes the units that are asked for.
 pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> {
@@ -106,7 +63,7 @@ pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> 
     if args.unit != Some(Unit::Service) {
         files.push(ScheduleFile {
             name: timer.into(),
-            text: TIMER.into(),
+            text: include_str!("timer.txt").into(),
         });
     }
     Ok(files)
@@ -134,21 +91,18 @@ pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
     } else {
         ""
     };
-    format!(
-        "\
-# To install them and start the timer:
-{first}#   {print_service} | {sudo}tee {service} >/dev/null
-#   {print_timer} | {sudo}tee {timer} >/dev/null
-#   {sudo}systemctl{user} daemon-reload
-#   {sudo}systemctl{user} enable --now agekeep-expire.timer
-# To sweep now, and see the output:
-#   {sudo}systemctl{user} start agekeep-expire.service; journalctl{user} -n 20 -u agekeep-expire.service
-# For an alarm when sweeps stop, have your monitoring run this; it fails if the last one is too old:
-#   {status}
-",
-        print_service = print("service"),
-        print_timer = print("timer"),
-        status = sweep.status(),
+    filled(
+        include_str!("systemd.txt"),
+        &[
+            ("first", first.into()),
+            ("print service", print("service")),
+            ("print timer", print("timer")),
+            ("service", service.into()),
+            ("timer", timer.into()),
+            ("sudo", sudo.into()),
+            ("user", user.into()),
+            ("status", sweep.status()),
+        ],
     )
 }
 
@@ -172,55 +126,44 @@ fn to_service(sweep: &Sweep, args: &Systemd) -> String {
         before = started("ExecStartPre", &sync);
         after = started("ExecStartPost", &sync);
     }
-    let sweeps = started("ExecStart", &sweep.expire());
     let variables = sweep.variables();
     let variables = variables
         .iter()
         .map(|(name, value)| format!("Environment={}\n", quoted(&format!("{name}={value}"))));
     let all: Vec<_> = sweep.written().into_iter().chain(sweep.read()).collect();
-    format!(
-        "\
-[Unit]
-Description=Sweep the agekeep store: remove expired memories
-RequiresMountsFor={mounts}
-StartLimitIntervalSec=6h
-StartLimitBurst=4
-
-[Service]
-Type=oneshot
-{account}{variables}{before}{sweeps}{after}TimeoutStartSec=1h
-# Where the store is in use for long, or the disk is full, later may be better; after the other codes
-# a person has to look.
-Restart=on-failure
-RestartSec=10min
-RestartPreventExitStatus={hopeless}
-# Behind everybody else, but not idle: agents wait for it while it holds the store's lock.
-Nice=5
-IOSchedulingClass=best-effort
-IOSchedulingPriority=7
-
-# {needs}
-{families}{CLOSED}{rooms}",
-        mounts = all_quoted(&all),
-        account = if args.user { String::new() } else { format!("User={}\n", sweep.account()) },
-        variables = variables.collect::<String>(),
-        needs = if args.sync {
-            "It needs the network and no privilege. git reads the account's own settings."
-        } else {
-            "It needs no network and no privilege, and of the files only what it is told of."
-        },
-        families = if args.sync {
-            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n"
-        } else {
-            "RestrictAddressFamilies=none\n"
-        },
-        hopeless = HOPELESS.map(|code| code.to_string()).join(" "),
-        rooms = match (args.user, args.sync) {
-            (true, _) => String::new(),
-            (false, true) => format!("{CLOSED_BY_ROOT}{}", rooms(sweep, true)),
-            (false, false) => format!("{CLOSED_BY_ROOT}PrivateNetwork=true\n{}", rooms(sweep, false)),
-        },
-    )
+    let (needs, families, network) = if args.sync {
+        (
+            "It needs the network and no privilege. git reads the account's own settings.",
+            "AF_UNIX AF_INET AF_INET6",
+            "",
+        )
+    } else {
+        (
+            "It needs no network and no privilege, and of the files only what it is told of.",
+            "none",
+            "PrivateNetwork=true\n",
+        )
+    };
+    let (mut account, mut of_root) = (String::new(), String::new());
+    if !args.user {
+        account = format!("User={}\n", sweep.account());
+        of_root = format!("{CLOSED_BY_ROOT}{network}{}", rooms(sweep, args.sync));
+    }
+    let text = filled(
+        include_str!("service.txt"),
+        &[
+            ("mounts", all_quoted(&all)),
+            ("account", account),
+            ("variables", variables.collect()),
+            ("before", before),
+            ("sweep", started("ExecStart", &sweep.expire())),
+            ("after", after),
+            ("hopeless", HOPELESS.map(|code| code.to_string()).join(" ")),
+            ("needs", needs.into()),
+            ("families", families.into()),
+        ],
+    );
+    text + &of_root
 }
 
 /// Writes the settings for what the service sees of the file system.
