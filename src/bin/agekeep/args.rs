@@ -15,6 +15,7 @@ use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, 
 
 #[cfg(feature = "http")]
 use crate::ui;
+use crate::verbs::memory::MemoryArgs;
 use crate::verbs::{
     erase, export, history, import, init, man, mcp_config, members, memory, policy, prompt, proof,
     receipt, redact, remote, renamed, replicas, report, retention, rules, scan, schedule, signers,
@@ -160,21 +161,21 @@ enum Verb {
     Rollback(undo::Rollback),
     /// Show a file with line numbers, or list a directory
     #[command(visible_aliases = ["cat", "ls"])]
-    View(memory::ViewArgs),
+    View(MemoryArgs<memory::ViewArgs>),
     /// Create a file
-    Create(memory::Create),
+    Create(MemoryArgs<memory::Create>),
     /// Replace a text that occurs exactly once in a file
-    Edit(memory::Edit),
+    Edit(MemoryArgs<memory::Edit>),
     /// Insert text after a line
-    Insert(memory::Insert),
+    Insert(MemoryArgs<memory::Insert>),
     /// Delete a file, or a directory with everything in it
     #[command(visible_alias = "rm")]
-    Delete(memory::Delete),
+    Delete(MemoryArgs<memory::Delete>),
     /// Move a file or a directory
     #[command(visible_alias = "mv")]
-    Rename(memory::Rename),
+    Rename(MemoryArgs<memory::Rename>),
     /// Write a whole file, new or existing
-    Write(memory::Write),
+    Write(MemoryArgs<memory::Write>),
     /// Execute memory-tool calls, a JSON object on each line
     Tool(tool::ToolArgs),
     /// Serve the memory to MCP clients, over pipes or HTTP

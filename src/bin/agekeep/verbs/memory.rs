@@ -24,20 +24,34 @@ use crate::{output, terminal};
 pub(crate) trait MemoryVerb {
     fn command(&self, limits: &Limits) -> Result<Command>;
 
-    fn base(&self) -> &Precondition;
-
     /// Tells whether the answer is a file's own text.
     fn is_raw(&self) -> bool {
         false
     }
 }
 
-pub(crate) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
+// A verb with the precondition that every memory command takes.
+#[derive(Args)]
+pub(crate) struct MemoryArgs<V: Args> {
+    #[command(flatten)]
+    verb: V,
+    /// Change the file only if its text still has this SHA-256. If you repeat the command, it
+    /// succeeds without a second change
+    #[arg(long, value_name = "HEX", value_parser = parse_digest)]
+    base_sha256: Option<Digest>,
+}
+
+fn parse_digest(text: &str) -> Result<Digest, String> {
+    Digest::from_hex(text).ok_or_else(|| "not 64 lowercase hexadecimal digits".into())
+}
+
+pub(crate) fn run<V: MemoryVerb + Args>(global: &Global, args: &MemoryArgs<V>) -> Result<u8> {
+    let verb = &args.verb;
     // What redaction needs is built while the store is opened.
     drop(thread::Builder::new().spawn(agekeep::redact::prepare));
     let mut store = global.open()?;
     let mut context = global.context();
-    context.base_sha256 = verb.base().base_sha256;
+    context.base_sha256 = args.base_sha256;
     let command = verb.command(store.limits())?;
     let answer = store.execute(&command, &context)?;
     let text = answer.content.as_str();
@@ -97,19 +111,6 @@ fn list(global: &Global, screen: &Screen, text: &str) -> Result<()> {
         global,
         heading.chain(List::new(screen, ENTRIES).over(entries)),
     )
-}
-
-// The precondition every memory command takes.
-#[derive(Args)]
-pub(crate) struct Precondition {
-    /// Change the file only if its text still has this SHA-256. If you repeat the command, it
-    /// succeeds without a second change
-    #[arg(long, value_name = "HEX", value_parser = parse_digest)]
-    base_sha256: Option<Digest>,
-}
-
-fn parse_digest(text: &str) -> Result<Digest, String> {
-    Digest::from_hex(text).ok_or_else(|| "not 64 lowercase hexadecimal digits".into())
 }
 
 // The source of a text.
@@ -194,14 +195,13 @@ pub(crate) struct ViewArgs {
     /// Print the file unchanged, byte for byte; without a path, print every path
     #[arg(long, conflicts_with_all = ["lines", "at"])]
     raw: bool,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 /// Runs `view`, now or at another moment.
-pub(crate) fn view(global: &Global, args: &ViewArgs) -> Result<u8> {
-    match &args.at {
-        Some(at) => history::view_at(global, args.path(), args.lines, at),
+pub(crate) fn view(global: &Global, args: &MemoryArgs<ViewArgs>) -> Result<u8> {
+    let verb = &args.verb;
+    match &verb.at {
+        Some(at) => history::view_at(global, verb.path(), verb.lines, at),
         None => run(global, args),
     }
 }
@@ -237,10 +237,6 @@ impl MemoryVerb for ViewArgs {
         })
     }
 
-    fn base(&self) -> &Precondition {
-        &self.base
-    }
-
     fn is_raw(&self) -> bool {
         self.raw && self.path.is_some()
     }
@@ -253,8 +249,6 @@ pub(crate) struct Create {
     path: String,
     #[command(flatten)]
     source: TextSource,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Create {
@@ -263,10 +257,6 @@ impl MemoryVerb for Create {
             path: self.path.clone(),
             file_text: self.source.read(limits)?,
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 }
 
@@ -286,8 +276,6 @@ pub(crate) struct Edit {
         allow_hyphen_values = true
     )]
     new: String,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Edit {
@@ -297,10 +285,6 @@ impl MemoryVerb for Edit {
             old_str: self.old.as_str().into(),
             new_str: self.new.as_str().into(),
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 }
 
@@ -314,8 +298,6 @@ pub(crate) struct Insert {
     line: i64,
     #[command(flatten)]
     source: TextSource,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Insert {
@@ -326,10 +308,6 @@ impl MemoryVerb for Insert {
             insert_text: self.source.read(limits)?,
         })
     }
-
-    fn base(&self) -> &Precondition {
-        &self.base
-    }
 }
 
 #[derive(Args)]
@@ -337,8 +315,6 @@ pub(crate) struct Delete {
     /// The file or directory
     #[arg(value_parser = memory_path)]
     path: String,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Delete {
@@ -346,10 +322,6 @@ impl MemoryVerb for Delete {
         Ok(Command::Delete {
             path: self.path.clone(),
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 }
 
@@ -361,8 +333,6 @@ pub(crate) struct Rename {
     /// The new path
     #[arg(value_parser = memory_path)]
     new_path: String,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Rename {
@@ -372,18 +342,12 @@ impl MemoryVerb for Rename {
             new_path: self.new_path.clone(),
         })
     }
-
-    fn base(&self) -> &Precondition {
-        &self.base
-    }
 }
 
 #[derive(Args)]
 pub(crate) struct Read {
     /// The file, relative to /memories; without one, every path is listed
     path: Option<String>,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Read {
@@ -391,10 +355,6 @@ impl MemoryVerb for Read {
         Ok(Command::Read {
             path: self.path.clone(),
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 
     fn is_raw(&self) -> bool {
@@ -408,8 +368,6 @@ pub(crate) struct Write {
     path: String,
     #[command(flatten)]
     source: TextSource,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Write {
@@ -418,9 +376,5 @@ impl MemoryVerb for Write {
             path: self.path.clone(),
             content: self.source.read(limits)?,
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 }

@@ -7,6 +7,7 @@ use clap::Subcommand;
 
 use crate::args::Global;
 use crate::output;
+use crate::verbs::memory::MemoryArgs;
 use crate::verbs::{history, members, memory, rules};
 
 #[derive(Subcommand)]
@@ -17,7 +18,7 @@ pub(crate) enum Renamed {
     Grep(history::SearchArgs),
     /// Replace a text that occurs exactly once in a file
     #[command(hide = true)]
-    StrReplace(memory::Edit),
+    StrReplace(MemoryArgs<memory::Edit>),
     /// List, add and remove the people who can read the store
     #[command(hide = true)]
     Recipients(members::Members),
@@ -26,7 +27,7 @@ pub(crate) enum Renamed {
     Rekey(members::ReplaceKeys),
     /// Print a file unchanged, or every path (`memory_read`)
     #[command(hide = true)]
-    Read(memory::Read),
+    Read(MemoryArgs<memory::Read>),
 }
 
 // What `redact` did besides the destruction; a doc comment would replace the help of `redact`.
