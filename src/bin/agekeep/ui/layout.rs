@@ -28,12 +28,12 @@ const NAVIGATION: &[(&str, &str)] = &[
 /// A page before it has its frame.
 pub(super) struct Page {
     /// Its heading.
-    pub(super) title: String,
+    title: String,
     /// The entry of [`NAVIGATION`] it belongs to.
-    pub(super) part: &'static str,
-    pub(super) body: Markup,
+    part: &'static str,
+    body: Markup,
     /// How the look was recorded.
-    pub(super) recorded: RecordStatus,
+    recorded: RecordStatus,
 }
 
 /// Who looks, and what at.
@@ -44,6 +44,20 @@ pub(super) struct Frame<'a> {
 }
 
 impl Page {
+    pub(super) fn new(
+        title: impl Into<String>,
+        part: &'static str,
+        body: Markup,
+        recorded: RecordStatus,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            part,
+            body,
+            recorded,
+        }
+    }
+
     /// Puts the page into its frame.
     pub(super) fn framed(&self, frame: &Frame<'_>) -> Markup {
         let does = if frame.allow_undo {

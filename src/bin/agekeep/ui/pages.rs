@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 use agekeep::error::{Error, Result};
 use agekeep::event::{Context, Event, PathRef};
+use agekeep::id::MemoryId;
+use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::Store;
 use agekeep::store::history::RecordStatus;
 use agekeep::store::log::Entry;
@@ -20,7 +22,6 @@ use chrono::{DateTime, Utc};
 use hyper::StatusCode;
 use maud::{Markup, html};
 
-use self::undo::UndoForm;
 use crate::args::Global;
 use crate::output;
 use crate::ui::layout::{self, Frame, Page, shown};
@@ -123,12 +124,7 @@ pub(super) fn make(
 /// Carries out the undo that a form confirms.
 pub(super) fn act(state: &mut WorkerState, facts: &Facts, form: &Query) -> Made {
     let now = state.now();
-    let done = state.with(|store| {
-        form.check(undo::CONFIRMED)?;
-        let undo = UndoForm::parse(store, form, now)?;
-        undo.carry_out(store, form, facts)
-    });
-    match done {
+    match state.with(|store| undo::carry_out(store, form, facts, now)) {
         Ok(Some(event)) => Made::Elsewhere(to_event(event)),
         Ok(None) => Made::Elsewhere("timeline".into()),
         Err(error) => explain(state, facts, &error),
@@ -154,17 +150,13 @@ fn explain(state: &WorkerState, facts: &Facts, error: &Error) -> Made {
         error => error.hint(),
     };
     let (what, hint) = (state.redacted(error.to_string()), state.redacted(hint));
-    let page = Page {
-        title: "This did not work".into(),
-        part: "",
-        body: html! {
-            div.problem role="alert" {
-                @for line in what.lines() { p { (shown(line)) } }
-                p { "What to do: " (shown(&hint)) "." }
-            }
-        },
-        recorded: RecordStatus::NotNeeded,
+    let body = html! {
+        div.problem role="alert" {
+            @for line in what.lines() { p { (shown(line)) } }
+            p { "What to do: " (shown(&hint)) "." }
+        }
     };
+    let page = Page::new("This did not work", "", body, RecordStatus::NotNeeded);
     Made::Page(status, page.framed(&facts.frame()))
 }
 
@@ -243,8 +235,7 @@ fn place(path: &PathRef) -> Markup {
     html! {
         @match path {
             PathRef::Root => a href="./" { code { "/memories" } },
-            PathRef::Of(_, Some(path)) => (pathname(path.as_str())),
-            PathRef::Of(id, None) => span.none { "erased " (id) },
+            PathRef::Of(id, path) => (memory_link(path.as_ref(), *id)),
             PathRef::Asked(text) => code { (shown(text)) },
             _ => "?",
         }
@@ -254,6 +245,16 @@ fn place(path: &PathRef) -> Markup {
 /// A link to a memory, by its path.
 fn pathname(path: &str) -> Markup {
     html! { a href=(to_memory(path)) { code { (shown(path)) } } }
+}
+
+/// A link to a memory by its path, or its id if no path is left of it.
+fn memory_link(path: Option<&MemoryPath>, id: MemoryId) -> Markup {
+    html! {
+        @match path {
+            Some(path) => (pathname(path.as_str())),
+            None => span.none { "erased " (id) },
+        }
+    }
 }
 
 /// Links to the rows before and after those of a page, counted from 1.

@@ -5,7 +5,7 @@ use agekeep::store::history::{ConfigDiff, MemoryDiff, VersionInfo};
 use maud::{Markup, html};
 
 use crate::ui::layout::shown;
-use crate::ui::pages::{counted, numbered, pathname};
+use crate::ui::pages::{counted, memory_link, numbered};
 
 /// Most lines of changes that a page shows.
 const LINES_MAX: usize = 2_000;
@@ -61,12 +61,7 @@ fn of_memory(change: &MemoryDiff, left: &mut usize) -> Markup {
 }
 
 fn named(side: &VersionInfo) -> Markup {
-    html! {
-        @match &side.path {
-            Some(path) => (pathname(path.as_str())),
-            None => span.none { "erased " (side.id) },
-        }
-    }
+    memory_link(side.path.as_ref(), side.id)
 }
 
 fn end(side: Option<&VersionInfo>) -> Markup {

@@ -9,7 +9,9 @@ use maud::{Markup, html};
 
 use crate::render;
 use crate::ui::layout::{Page, facts, shown, size, table};
-use crate::ui::pages::{ROWS, Visit, changes, claimed, command, numbered, pathname, paths, signed};
+use crate::ui::pages::{
+    ROWS, Visit, changes, claimed, command, memory_link, numbered, paths, signed,
+};
 use crate::ui::query::{link, to_event};
 use crate::verbs::retention::why;
 
@@ -55,12 +57,8 @@ pub(super) fn event(visit: &mut Visit<'_>) -> Result<Page> {
             },
         }
     };
-    Ok(Page {
-        title: format!("Event {number}"),
-        part: "timeline",
-        body,
-        recorded,
-    })
+    let title = format!("Event {number}");
+    Ok(Page::new(title, "timeline", body, recorded))
 }
 
 /// What can be found of an event.
@@ -143,12 +141,7 @@ const TOUCH_HEADS: &[&str] = &["Memory", "Change", "Version", "Size", "Why"];
 fn touches(event: &Event) -> Vec<Vec<Markup>> {
     let row = |touch: &MemoryChange| {
         vec![
-            html! {
-                @match &touch.path {
-                    Some(path) => (pathname(path.as_str())),
-                    None => span.none { "erased " (touch.id) },
-                }
-            },
+            memory_link(touch.path.as_ref(), touch.id),
             html! { (word(touch.change)) },
             html! {
                 (touch.version)

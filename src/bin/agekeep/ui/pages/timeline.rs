@@ -49,12 +49,8 @@ pub(super) fn timeline(visit: &mut Visit<'_>) -> Result<Page> {
             }
         }
     };
-    Ok(Page {
-        title: "Timeline".into(),
-        part: "timeline",
-        body,
-        recorded: RecordStatus::NotNeeded,
-    })
+    let recorded = RecordStatus::NotNeeded;
+    Ok(Page::new("Timeline", "timeline", body, recorded))
 }
 
 fn filter(visit: &Visit<'_>) -> Result<Filter> {

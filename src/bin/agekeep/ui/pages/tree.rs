@@ -75,16 +75,8 @@ pub(super) fn page(
         }
         (neighbours(visit.query, "./", from, rows.len()))
     };
-    Ok(Page {
-        title: if at == ROOT {
-            "Memories".into()
-        } else {
-            at.to_owned()
-        },
-        part: "./",
-        body,
-        recorded,
-    })
+    let title = if at == ROOT { "Memories" } else { at };
+    Ok(Page::new(title, "./", body, recorded))
 }
 
 /// Links to a path and to every directory above it.
