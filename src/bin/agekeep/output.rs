@@ -199,6 +199,17 @@ impl Bar {
     }
 }
 
+/// Does long work, which tells how much of how much is done, with a bar.
+pub(super) fn with_bar<T>(
+    what: &'static str,
+    work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T,
+) -> T {
+    let mut bar = Bar::start(what);
+    let done = work(&mut |done, total| bar.show(done, Some(total)));
+    bar.finish();
+    done
+}
+
 fn complain(text: &str) {
     let text = escaped(text);
     // If standard error is closed, there is nobody left to tell.

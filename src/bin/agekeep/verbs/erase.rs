@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::{Global, memory_glob, memory_path, path_or_id};
-use crate::output::{self, Bar};
+use crate::output;
 use crate::terminal::Terminal;
 use crate::verbs::replicas;
 use crate::{input, platform, render};
@@ -58,11 +58,9 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
     }
     // What was shown, and nothing that fits the selection since.
     let what = EraseOf::Memories(targets.iter().map(|target| target.id).collect());
-    let mut bar = Bar::start("records tried");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let done = store.erase(&what, args.history, &context, &mut progress);
-    bar.finish();
-    let done = done?;
+    let done = output::with_bar("records tried", |progress| {
+        store.erase(&what, args.history, &context, progress)
+    })?;
     print(global, args, &done.targets, Some(&done))?;
     if done.receipt.is_some()
         && let Some(others) = replicas::yet_to_erase(global, &store)

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use crate::args::{Global, memory_glob, path_or_id};
-use crate::output::{self, Bar, Style, plain};
+use crate::output::{self, Style, plain};
 use crate::recovery;
 use crate::table::{self, Column, ListRow, Screen, main, whole};
 use crate::verbs::export::writer::ExportTarget;
@@ -87,14 +87,10 @@ pub(crate) fn members(global: &Global, args: &Members) -> Result<u8> {
 
 pub(crate) fn replace_keys(global: &Global, args: &ReplaceKeys) -> Result<u8> {
     let mut store = global.open()?;
-    let mut bar = Bar::start("memories re-encrypted");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let done = match &args.memories {
-        None => store.rekey(&global.context(), &mut progress),
-        Some(glob) => store.rekey_some(glob, &global.context(), &mut progress),
-    };
-    bar.finish();
-    let done = done?;
+    let done = output::with_bar("memories re-encrypted", |progress| match &args.memories {
+        None => store.rekey(&global.context(), progress),
+        Some(glob) => store.rekey_some(glob, &global.context(), progress),
+    })?;
     let said = format!("New keys are in place (event {}).", done.meta.event);
     tell(global, "agekeep.rekey/1", &done, &said)?;
     Ok(0)
@@ -177,11 +173,9 @@ fn remove_member(global: &Global, name: &str) -> Result<()> {
     let mut store = global.open()?;
     let role = store.members().iter().find(|member| member.name == name);
     let role = role.map(|member| member.role);
-    let mut bar = Bar::start("memories re-encrypted");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let done = store.remove_member(name, &global.context(), &mut progress);
-    bar.finish();
-    let done = done?;
+    let done = output::with_bar("memories re-encrypted", |progress| {
+        store.remove_member(name, &global.context(), progress)
+    })?;
     if store.signer_list().iter().any(|signer| signer.name == name) {
         output::warn(&format!(
             "{name} can still write, because a signer has that name; run `agekeep signers rm \

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output::{self, Bar};
+use crate::output;
 use crate::render::{self, seconds};
 use crate::table::{self, Pair};
 use crate::verbs::history::revision;
@@ -77,11 +77,9 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
             let (mut all_hold, mut all_tried) = (true, true);
             let many = numbers.len();
             for number in numbers {
-                let mut bar = Bar::start("records tried");
-                let mut progress = |done, total| bar.show(done, Some(total));
-                let checked = store.check_receipt(number, &mut progress);
-                bar.finish();
-                let checked = checked?;
+                let checked = output::with_bar("records tried", |progress| {
+                    store.check_receipt(number, progress)
+                })?;
                 all_hold &= checked.holds();
                 all_tried &= is_tried(&checked);
                 print_checked(global, &checked)?;

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output::{self, Bar};
+use crate::output;
 use crate::render;
 use crate::verbs::erase::confirm;
 use crate::verbs::history::revision_and_path;
@@ -64,11 +64,9 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
         let now = plan.target.path.as_ref().map_or("", MemoryPath::as_str);
         confirm(&plan_lines(&plan), "Destroy these versions of ", now)?;
     }
-    let mut bar = Bar::start("records tried");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let done = store.redact(&path, &rev, &context, &mut progress);
-    bar.finish();
-    let done = done?;
+    let done = output::with_bar("records tried", |progress| {
+        store.redact(&path, &rev, &context, progress)
+    })?;
     output::answer(global, &kept_to_json(&done), &kept_to_text(&done))?;
     Ok(0)
 }

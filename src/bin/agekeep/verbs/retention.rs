@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::args::{Global, memory_glob};
-use crate::output::{self, Bar, Style, plain};
+use crate::output::{self, Style, plain};
 use crate::render::{self, seconds};
 use crate::table::{self, Column, List, ListRow, Screen, extra, main, number, whole};
 
@@ -36,11 +36,9 @@ pub(crate) fn run(global: &Global, args: &Expire) -> Result<u8> {
         return print(global, &plan, None);
     }
     let mut store = global.open()?;
-    let mut bar = Bar::start("records tried");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let swept = store.sweep(how, &global.context(), &mut progress);
-    bar.finish();
-    let swept = swept?;
+    let swept = output::with_bar("records tried", |progress| {
+        store.sweep(how, &global.context(), progress)
+    })?;
     print(global, &swept.plan, Some(&swept))
 }
 

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::{Global, memory_path};
-use crate::output::{self, Bar, Style, StyledLine, plain};
+use crate::output::{self, Style, StyledLine, plain};
 use crate::render;
 
 /// The exit code if secrets were found, or if a text could not be scanned to its end and may hold
@@ -35,11 +35,9 @@ pub(crate) fn run(global: &Global, args: &Scan) -> Result<u8> {
     let path = args.path.as_deref();
     scope.within = path.map(|path| store.parse_path(path)).transpose()?;
     scope.present = args.present;
-    let mut bar = Bar::start("versions scanned");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let looked = store.scan(&scope, &global.context(), &mut progress);
-    bar.finish();
-    let looked = looked?;
+    let looked = output::with_bar("versions scanned", |progress| {
+        store.scan(&scope, &global.context(), progress)
+    })?;
     output::unless_recorded(&looked.recorded);
     let lines: Box<dyn Iterator<Item = StyledLine>> = if global.json {
         let objects = looked.found.memories.iter().flat_map(to_json);

@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output::{self, Bar, counted};
+use crate::output::{self, counted};
 use crate::table::{self, Pair, Screen};
 use crate::verbs::history::revision;
 use crate::verbs::replicas;
@@ -511,10 +511,10 @@ pub(crate) fn compact(global: &Global, args: &Compact) -> Result<u8> {
         }
         return Ok(0);
     }
-    let mut bar = Bar::start("objects packed and checked");
-    let compacted = store.compact(&mut |done, total| bar.show(done, Some(total)));
-    bar.finish();
-    print(global, &compacted?)
+    let compacted = output::with_bar("objects packed and checked", |progress| {
+        store.compact(progress)
+    })?;
+    print(global, &compacted)
 }
 
 fn print(global: &Global, compacted: &Compacted) -> Result<u8> {

@@ -53,11 +53,7 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
             .collect::<Result<_>>()?,
         limit: None,
     };
-    let mut bar = Bar::start("events verified");
-    let report = verify::verify(&store, &options, &mut |progress| {
-        bar.show(progress.done, progress.total);
-    })?;
-    bar.finish();
+    let report = verified(&store, &options)?;
     for gap in &report.not_checked {
         output::warn(&format!("not checked: {gap}"));
     }
@@ -70,6 +66,16 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
         output::line(&to_text(&report))?;
     }
     Ok(exit_code(&report))
+}
+
+/// Verifies a store, with a bar.
+pub(crate) fn verified(store: &Path, options: &Options) -> Result<Report> {
+    let mut bar = Bar::start("events verified");
+    let report = verify::verify(store, options, &mut |progress| {
+        bar.show(progress.done, progress.total);
+    });
+    bar.finish();
+    report
 }
 
 /// Verifies what a remote serves.
