@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::render;
 use crate::siem::Source;
-use crate::siem::ocsf::{Severity, severity};
+use crate::siem::ocsf::severity;
 
 /// Renders an event as a line, without its end.
 pub(super) fn to_line(entry: &Entry, source: Source) -> String {
@@ -21,7 +21,7 @@ pub(super) fn to_line(entry: &Entry, source: Source) -> String {
         env!("CARGO_PKG_VERSION"),
         &event.command,
         &name,
-        level(severity(entry)),
+        severity(entry).cef,
     ] {
         line.push('|');
         line.push_str(&header(field));
@@ -29,17 +29,6 @@ pub(super) fn to_line(entry: &Entry, source: Source) -> String {
     line.push('|');
     line.push_str(&extension(&fields(entry, event, source)));
     line
-}
-
-/// Returns the severity in CEF's scale of 0 to 10.
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Informational => "1",
-        Severity::Low => "3",
-        Severity::Medium => "5",
-        Severity::High => "8",
-        Severity::Critical => "10",
-    }
 }
 
 /// Lists the extension's fields that the event has, by the names of CEF's dictionary.
