@@ -1,27 +1,20 @@
 //! A report as one page: no script, no network, no other file.
 
-use agekeep::report::{AuditReport, NameCount, ReadCount, Register, RegisterRow};
+use agekeep::report::{AuditReport, NameCount, Register, RegisterRow};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::report::chart::{
     self, BLUE, BarRow, GREEN, ORANGE, PURPLE, Picture, SHADES, SKY, Series, Shade, VERMILION,
 };
 use crate::report::{
-    bytes, count, more, name, receipt, registers, seconds, shown, step_name, summary,
+    Outcomes, Table, bytes, count, members, more, name, next_to_expire, of_commands, of_names,
+    outcome_table, path_of, receipt, registers, seconds, shown, step_name, summary,
 };
 
 /// Nothing is loaded, and nothing runs. Styles stand in the page.
 const CONTENT_POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");
-
-/// A table: its headings and its rows. The first column names the row; of the others, all after
-/// `words` hold numbers.
-struct Table {
-    headings: Vec<&'static str>,
-    words: usize,
-    rows: Vec<Vec<String>>,
-}
 
 /// Renders a report as a whole page: with its style in it, for a file; or with a link to its style,
 /// for a server that says by itself what a browser may load.
@@ -134,28 +127,9 @@ fn number(what: &str, value: u64) -> Markup {
 
 /// Members and signers in force.
 fn in_force(report: &AuditReport) -> Markup {
-    let members = report.members.iter();
-    let members = members.map(|member| {
-        vec![
-            shown(&member.name),
-            member.role.into(),
-            shown(&member.recipient),
-        ]
-    });
-    let signers = report.signers.iter();
-    let signers = signers.map(|signer| {
-        vec![
-            shown(&signer.name),
-            signer.role.into(),
-            shown(&signer.fingerprint),
-        ]
-    });
     html! {
         h2 { "Who could read and who could write at the end of the period" }
-        div.pair {
-            (table(&Table { headings: vec!["Member", "Role", "Public key"], words: 3, rows: members.collect() }))
-            (table(&Table { headings: vec!["Signer", "Role", "Fingerprint"], words: 3, rows: signers.collect() }))
-        }
+        div.pair { (table(&members(report))) (table(&super::signers(report))) }
     }
 }
 
@@ -269,57 +243,37 @@ fn over_time(report: &AuditReport) -> Markup {
 /// The outcomes of events, as parts of a bar.
 const OUTCOMES: [(&str, Shade); 3] = [("ok", BLUE), ("failed", PURPLE), ("denied", VERMILION)];
 
-fn outcome_figure(
-    id: &str,
-    title: &str,
-    first: &'static str,
-    rows: &[(String, [u64; 3])],
-) -> Markup {
-    let bars: Vec<BarRow> = rows
-        .iter()
-        .map(|(label, values)| BarRow {
-            label: label.clone(),
-            parts: OUTCOMES
-                .iter()
-                .zip(values)
-                .map(|((_, shade), value)| (*shade, *value))
-                .collect(),
-        })
-        .collect();
-    let below = Table {
-        headings: vec![first, "ok", "failed", "denied"],
-        words: 1,
-        rows: rows
+fn outcome_figure(id: &str, title: &str, first: &'static str, rows: &[Outcomes]) -> Markup {
+    let bar = |(label, values): &Outcomes| BarRow {
+        label: label.clone(),
+        parts: OUTCOMES
             .iter()
-            .map(|(label, values)| {
-                std::iter::once(label.clone())
-                    .chain(values.iter().map(|value| count(*value)))
-                    .collect()
-            })
+            .zip(values)
+            .map(|((_, shade), value)| (*shade, *value))
             .collect(),
     };
-    let picture = (!bars.is_empty()).then(|| chart::across(&bars));
+    let picture = bars(rows.iter().map(bar));
+    let below = outcome_table(first, rows);
     figure(id, title, picture, &OUTCOMES, &below)
 }
 
+/// A picture of bars, if there is any.
+fn bars(rows: impl Iterator<Item = BarRow>) -> Option<Picture> {
+    let rows: Vec<BarRow> = rows.collect();
+    (!rows.is_empty()).then(|| chart::across(&rows))
+}
+
 fn commands(report: &AuditReport) -> Markup {
-    let commands = report.activity.commands.iter();
-    let rows: Vec<_> = commands
-        .map(|one| (shown(&one.command), [one.ok, one.error, one.denied]))
-        .collect();
     outcome_figure(
         "commands",
         "Events by command and outcome",
         "Command",
-        &rows,
+        &of_commands(report),
     )
 }
 
-fn names(found: &[NameCount], (others, events): (u64, u64)) -> Vec<(String, [u64; 3])> {
-    let mut rows: Vec<_> = found
-        .iter()
-        .map(|one| (name(one.name.as_deref()), [one.ok, one.error, one.denied]))
-        .collect();
+fn names(found: &[NameCount], (others, events): (u64, u64)) -> Vec<Outcomes> {
+    let mut rows = of_names(found);
     if events > 0 {
         rows.push((format!("{} others", count(others)), [events, 0, 0]));
     }
@@ -386,63 +340,35 @@ fn live_memories(report: &AuditReport) -> Markup {
 }
 
 fn redactions(report: &AuditReport) -> Markup {
-    let kinds = &report.activity.redactions;
-    let bars: Vec<BarRow> = kinds
-        .iter()
-        .map(|kind| BarRow {
-            label: shown(&kind.kind),
-            parts: vec![(ORANGE, kind.count)],
-        })
-        .collect();
-    let rows = kinds
-        .iter()
-        .map(|kind| vec![shown(&kind.kind), count(kind.count), count(kind.events)]);
-    let below = Table {
-        headings: vec!["Kind", "Secrets", "Events"],
-        words: 1,
-        rows: rows.collect(),
-    };
-    let picture = (!bars.is_empty()).then(|| chart::across(&bars));
+    let kinds = report.activity.redactions.iter();
+    let picture = bars(kinds.map(|kind| BarRow {
+        label: shown(&kind.kind),
+        parts: vec![(ORANGE, kind.count)],
+    }));
     figure(
         "redactions",
         "Secrets redacted before anything was stored, by kind",
         picture,
         &[],
-        &below,
+        &super::redactions(report),
     )
-}
-
-fn path_of(read: &ReadCount) -> String {
-    let path = read.path.as_deref().map(shown);
-    path.unwrap_or_else(|| format!("(erased {})", read.memory))
 }
 
 fn reads(report: &AuditReport) -> Markup {
     let reads = &report.activity.reads;
-    let bars: Vec<BarRow> = reads
-        .most
-        .iter()
-        .map(|read| BarRow {
-            label: path_of(read),
-            parts: vec![(SKY, read.reads)],
-        })
-        .collect();
-    let all = reads.most.iter().chain(&reads.never);
-    let rows = all.map(|read| vec![path_of(read), count(read.reads), bytes(read.bytes)]);
-    let below = Table {
-        headings: vec!["Memory", "Reads", "Text"],
-        words: 1,
-        rows: rows.collect(),
-    };
+    let picture = bars(reads.most.iter().map(|read| BarRow {
+        label: path_of(read),
+        parts: vec![(SKY, read.reads)],
+    }));
+    let below = super::reads(report);
     let title = format!(
         "Reads of each memory: the most used. {} of {} memories were never read",
         count(reads.memories - reads.read),
         count(reads.memories)
     );
-    let picture = (!bars.is_empty()).then(|| chart::across(&bars));
     html! {
         (figure("reads", &title, picture, &[], &below))
-        @if bars.is_empty() && !reads.never.is_empty() {
+        @if reads.most.is_empty() && !reads.never.is_empty() {
             div.wide { (table(&below)) }
         }
     }
@@ -509,16 +435,6 @@ fn expiring(report: &AuditReport) -> Markup {
     html! {
         (figure("expiring", &title, picture, &legend, &below))
         @if !calendar.next.is_empty() { div.wide { (table(&next_to_expire(report))) } }
-    }
-}
-
-fn next_to_expire(report: &AuditReport) -> Table {
-    let next = report.expiring.next.iter();
-    let rows = next.map(|next| vec![shown(&next.path), seconds(next.at), bytes(next.bytes)]);
-    Table {
-        headings: vec!["Next to expire", "When", "Text"],
-        words: 2,
-        rows: rows.collect(),
     }
 }
 
