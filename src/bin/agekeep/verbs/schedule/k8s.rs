@@ -11,6 +11,7 @@ use agekeep::crypto::keyfile;
 use agekeep::error::{Error, Result};
 use clap::Args;
 
+use crate::environment::Places;
 use crate::terminal;
 use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep, filled};
 
@@ -84,7 +85,7 @@ pub(super) fn file(sweep: &Sweep, args: &K8s) -> Result<ScheduleFile> {
     });
     // A line that begins with one of these marks is only for some.
     let is_for_it = |line: &&str| {
-        !(line.starts_with("{{keyring}}") && pod.keyring.is_none()
+        !(line.starts_with("{{keyring}}") && pod.places.keyring.is_none()
             || line.starts_with("{{placeholder}}") && args.image.is_some())
     };
     let lines = include_str!("cronjob.yaml").split_inclusive('\n');
@@ -122,10 +123,16 @@ fn in_pod(sweep: &Sweep) -> Sweep {
     let key = |name: &str| format!("{KEYS_FOLDER}/{name}");
     Sweep {
         program: "agekeep".into(),
-        store: "/data/store".into(),
-        identity: key("identity"),
-        signing_key: key("signing_key"),
-        keyring: sweep.keyring.as_ref().map(|_| "/keyring/keyring".into()),
+        places: Places {
+            store: "/data/store".into(),
+            identity: key("identity"),
+            signing_key: key("signing_key"),
+            keyring: sweep
+                .places
+                .keyring
+                .as_ref()
+                .map(|_| "/keyring/keyring".into()),
+        },
         state_base: Some("/data/state".into()),
         passphrase_file: sweep.passphrase_file.as_ref().map(|_| key("passphrase")),
         recorded: sweep.recorded.clone(),
@@ -136,8 +143,8 @@ fn in_pod(sweep: &Sweep) -> Sweep {
 /// Lists the keys of the secret, and the files of this machine that they are made from.
 fn secrets(sweep: &Sweep) -> Vec<(&'static str, &String)> {
     let mut all = vec![
-        ("identity", &sweep.identity),
-        ("signing_key", &sweep.signing_key),
+        ("identity", &sweep.places.identity),
+        ("signing_key", &sweep.places.signing_key),
     ];
     all.extend(
         sweep
