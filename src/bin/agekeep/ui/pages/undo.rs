@@ -5,7 +5,7 @@ use agekeep::event::Change;
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::Store;
 use agekeep::store::history::RecordStatus;
-use agekeep::store::revision::{Revision, parse_time};
+use agekeep::store::revision::Revision;
 use agekeep::store::undo::{Conflict, Selection, Undo, UndoPlan, UndoStep};
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
@@ -15,6 +15,7 @@ use crate::ui::layout::{Page, shown, table};
 use crate::ui::pages::timeline::field;
 use crate::ui::pages::{Facts, ROWS, Visit, counted, numbered, pathname};
 use crate::ui::query::Query;
+use crate::verbs::undo;
 
 /// What an undo is named by.
 pub(super) const ASKED: &[&str] = &[
@@ -28,18 +29,13 @@ const CONFIRMED: &[&str] = &[
 
 /// Parses the undo that a request names.
 fn parse(store: &mut Store, query: &Query, now: DateTime<Utc>) -> Result<Undo> {
-    let revision = |text: &str| Revision::parse(text, now);
     match query.text("do") {
         Some("restore") => {
-            let path = store.parse_path(query.needed("path")?)?;
-            let from = match query.text("from") {
-                Some(from) => revision(from)?,
-                None => store.last_revision_of(&path)?,
-            };
-            Ok(Undo::Restore { path, from })
+            let (path, from) = (query.needed("path")?, query.text("from"));
+            undo::restoration(store, path, from, now)
         }
         Some("rollback") => Ok(Undo::Rollback {
-            to: revision(query.needed("to")?)?,
+            to: Revision::parse(query.needed("to")?, now)?,
         }),
         Some("revert") => Ok(Undo::Revert(selection(query, now)?)),
         _ => Err(Error::invalid(
@@ -67,19 +63,9 @@ pub(super) fn carry_out(
 }
 
 fn selection(query: &Query, now: DateTime<Utc>) -> Result<Selection> {
-    let revision = |text: &str| Revision::parse(text, now);
-    let mut selection = Selection::default();
-    selection.range = match query.text("events") {
-        None => None,
-        Some(text) => Some(match text.split_once("..") {
-            Some((first, last)) => (revision(first)?, revision(last)?),
-            None => (revision(text)?, revision(text)?),
-        }),
-    };
+    let mut selection = undo::selection(query.text("events"), query.text("since"), now)?;
     selection.actor = query.owned("actor");
     selection.session = query.owned("session");
-    let since = query.text("since");
-    selection.since = since.map(|text| parse_time(text, now)).transpose()?;
     if selection.range.is_none()
         && selection.actor.is_none()
         && selection.session.is_none()
