@@ -6,13 +6,14 @@ use std::path::Path;
 use agekeep::error::{Error, Result};
 use agekeep::store::revision::parse_time;
 use agekeep::store::{Removed, Signer, SignerRole, Validity, VerifyingKey};
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::args::Global;
 use crate::output::{Style, plain};
+use crate::render::seconds;
 use crate::table::{self, Column, ListRow, Screen, extra, main, whole};
 use crate::{input, output};
 
@@ -242,8 +243,8 @@ fn to_json(signer: &Signer, now: DateTime<Utc>) -> Value {
         "role": signer.role.as_str(),
         "fingerprint": signer.fingerprint,
         "key": signer.key,
-        "valid_after": signer.validity.after().map(second),
-        "valid_before": signer.validity.before().map(second),
+        "valid_after": signer.validity.after().map(seconds),
+        "valid_before": signer.validity.before().map(seconds),
         "state": state(signer, now),
     })
 }
@@ -262,12 +263,8 @@ fn window(signer: &Signer) -> String {
     let validity = signer.validity;
     match (validity.after(), validity.before()) {
         (None, None) => "at any time".into(),
-        (Some(after), None) => format!("from {}", second(after)),
-        (None, Some(before)) => format!("until {}", second(before)),
-        (Some(after), Some(before)) => format!("from {} until {}", second(after), second(before)),
+        (Some(after), None) => format!("from {}", seconds(after)),
+        (None, Some(before)) => format!("until {}", seconds(before)),
+        (Some(after), Some(before)) => format!("from {} until {}", seconds(after), seconds(before)),
     }
-}
-
-fn second(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
