@@ -436,23 +436,15 @@ impl ImportOutcome {
 
 /// Lists the kinds of secrets and their lines: `password in line 3; github-pat in lines 5,9-11`
 fn kinds(found: &[Redaction]) -> String {
-    let mut kinds: Vec<(&str, Vec<(u64, u64)>)> = Vec::new();
+    let mut kinds: Vec<(&str, Vec<usize>)> = Vec::new();
     for one in found {
-        let at = kinds.iter().position(|(kind, _)| *kind == one.kind);
-        let at = at.unwrap_or_else(|| {
-            kinds.push((&one.kind, Vec::new()));
-            kinds.len() - 1
-        });
-        let Some(line) = one.line else { continue };
-        let line = line as u64;
-        match kinds[at].1.last_mut() {
-            Some((_, last)) if line == *last || line == *last + 1 => *last = line,
-            _ => kinds[at].1.push((line, line)),
+        match kinds.iter_mut().find(|(kind, _)| *kind == one.kind) {
+            Some((_, lines)) => lines.extend(one.line),
+            None => kinds.push((&one.kind, one.line.into_iter().collect())),
         }
     }
-    let said = kinds.iter().map(|(kind, lines)| match lines[..] {
-        [(first, last)] if first == last => format!("{kind} in line {first}"),
-        _ => format!("{kind} in lines {}", render::runs(lines)),
-    });
+    let said = kinds
+        .into_iter()
+        .map(|(kind, lines)| format!("{kind} in {}", render::in_lines(lines.into_iter())));
     said.collect::<Vec<_>>().join("; ")
 }

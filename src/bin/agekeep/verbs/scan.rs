@@ -145,23 +145,12 @@ fn fingerprint(finding: &SecretFinding) -> Option<String> {
 }
 
 fn named(name: &str, at: &[Option<usize>]) -> String {
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for line in at.iter().flatten() {
-        let line = *line as u64;
-        match runs.last_mut() {
-            Some((_, last)) if line == *last || line == *last + 1 => *last = line,
-            _ => runs.push((line, line)),
-        }
-    }
-    let many = if runs.len() == 1 && runs[0].0 == runs[0].1 {
-        ""
-    } else {
-        "s"
-    };
-    match (at.contains(&None), runs.is_empty()) {
-        (true, true) => format!("{name} in its path"),
-        (true, false) => format!("{name} in its path and line{many} {}", render::runs(&runs)),
-        (false, _) => format!("{name} in line{many} {}", render::runs(&runs)),
+    let lines = render::in_lines(at.iter().copied().flatten());
+    let is_in_text = at.iter().any(Option::is_some);
+    match (at.contains(&None), is_in_text) {
+        (true, false) => format!("{name} in its path"),
+        (true, true) => format!("{name} in its path and {lines}"),
+        (false, _) => format!("{name} in {lines}"),
     }
 }
 
