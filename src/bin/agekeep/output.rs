@@ -38,8 +38,7 @@ pub(super) fn text(text: &str) -> Result<()> {
     if is_terminal() && !text.ends_with('\n') {
         return line(text);
     }
-    let text = for_stdout(text);
-    write(|out| out.write_all(text.as_bytes())).map(drop)
+    data(text).map(drop)
 }
 
 /// Prints a piece of data with its line end, at once; `false` if the reader is gone.

@@ -60,11 +60,7 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
     for note in &report.notes {
         output::note(&format!("note: {note}"));
     }
-    if global.json {
-        output::json(&to_json(&report))?;
-    } else {
-        output::line(&to_text(&report))?;
-    }
+    output::answer(global, &to_json(&report), &to_text(&report))?;
     Ok(exit_code(&report))
 }
 
