@@ -594,6 +594,19 @@ fn place(hunk: &DiffHunk) -> String {
     hunk.header().trim_end().to_owned()
 }
 
+/// Splits a line of a diff into pieces, and tells of each whether its words changed.
+pub(super) fn spans(line: &DiffLine) -> Vec<(bool, &str)> {
+    let text = line.text.as_str();
+    let (mut spans, mut at) = (Vec::new(), 0);
+    for range in &line.emphasis {
+        spans.push((false, &text[at..range.start]));
+        spans.push((true, &text[range.clone()]));
+        at = range.end;
+    }
+    spans.push((false, &text[at..]));
+    spans
+}
+
 /// Renders a line of a diff with the changed words marked, and a note below it if it has no
 /// newline.
 fn line(line: &DiffLine) -> Vec<StyledLine> {
@@ -602,16 +615,13 @@ fn line(line: &DiffLine) -> Vec<StyledLine> {
         LineKind::Removed => ("-", Style::Removed, Style::RemovedWord),
         LineKind::Added => ("+", Style::Added, Style::AddedWord),
     };
-    let text = line.text.as_str();
-    let mut spans: StyledLine = vec![(style, sign.to_owned())];
-    let mut at = 0;
-    for range in &line.emphasis {
-        spans.push((style, text[at..range.start].to_owned()));
-        spans.push((marked, text[range.clone()].to_owned()));
-        at = range.end;
-    }
-    spans.push((style, text[at..].to_owned()));
-    let mut lines = vec![spans];
+    let mut shown: StyledLine = vec![(style, sign.to_owned())];
+    let styled = |(is_marked, span): (bool, &str)| {
+        let style = if is_marked { marked } else { style };
+        (style, span.to_owned())
+    };
+    shown.extend(spans(line).into_iter().map(styled));
+    let mut lines = vec![shown];
     if line.unterminated {
         lines.push(plain("\\ No newline at end of file"));
     }

@@ -4,6 +4,7 @@ use agekeep::diff::{DiffHunk, DiffLine, LineKind, TextDiff};
 use agekeep::store::history::{ConfigDiff, MemoryDiff, VersionInfo};
 use maud::{Markup, html};
 
+use crate::render;
 use crate::ui::layout::shown;
 use crate::ui::pages::{counted, memory_link, numbered};
 
@@ -116,17 +117,8 @@ fn line(line: &DiffLine) -> Markup {
 
 /// A line with the words that changed marked.
 fn marked(line: &DiffLine) -> Markup {
-    let text = line.text.as_str();
-    let mut at = 0;
-    let mut spans = Vec::new();
-    for range in &line.emphasis {
-        spans.push((false, &text[at..range.start]));
-        spans.push((true, &text[range.clone()]));
-        at = range.end;
-    }
-    spans.push((false, &text[at..]));
     html! {
-        @for (is_marked, span) in spans {
+        @for (is_marked, span) in render::spans(line) {
             @if is_marked { mark { (shown(span)) } } @else { (shown(span)) }
         }
     }
