@@ -457,6 +457,15 @@ impl Global {
         self.open_at(&path, environment::keys(self)?, true)
     }
 
+    /// Opens the store for commands, or for a dry run of one, which needs no signing key.
+    pub(crate) fn open_unless(&self, dry_run: bool) -> Result<Store> {
+        if dry_run {
+            self.open_for_reading()
+        } else {
+            self.open()
+        }
+    }
+
     /// Prints which store this is, the first time one is seen at its place.
     pub(crate) fn introduce(&self, store: &Store) {
         if let Some(first) = store.first_use().filter(|_| !self.quiet) {
@@ -602,7 +611,6 @@ impl Global {
     }
 }
 
-/// Tells whether a folder is an auditor's kit, which has the store in it.
 /// Returns the folder of a clone that stock git made, if it has our branch: a host whose first branch has
 /// another name has it cloned as that of a remote alone.
 fn checked_out(git: &Path) -> Result<PathBuf> {
@@ -620,6 +628,7 @@ fn checked_out(git: &Path) -> Result<PathBuf> {
     Err(Error::invalid("the clone", why))
 }
 
+/// Tells whether a folder is an auditor's kit, which has the store in it.
 fn is_kit(folder: &Path) -> bool {
     folder.join("checkpoint").is_file() && folder.join("store/HEAD").is_file()
 }

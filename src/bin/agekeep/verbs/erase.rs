@@ -39,12 +39,10 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
         Some(_) => global.context(),
         None => global.reader_context(),
     };
-    let mut store = if args.dry_run {
-        global.open_for_reading()?
-    } else {
+    if !args.dry_run {
         check_reason(&context)?;
-        global.open()?
-    };
+    }
+    let mut store = global.open_unless(args.dry_run)?;
     let what = wanted(global, args, &store)?;
     let targets = store.plan_erasure(&what, args.history)?;
     if args.dry_run {

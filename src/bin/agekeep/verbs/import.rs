@@ -43,11 +43,7 @@ pub(crate) struct Import {
 }
 
 pub(crate) fn run(global: &Global, args: &Import) -> Result<u8> {
-    let store = if args.dry_run {
-        global.open_for_reading()?
-    } else {
-        global.open()?
-    };
+    let store = global.open_unless(args.dry_run)?;
     let to = store.parse_path(&args.to)?;
     let mut source = ImportSource::open(&args.source, args.from, store.limits())?;
     let mut context = global.context();

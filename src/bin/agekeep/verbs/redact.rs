@@ -46,12 +46,10 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
         ));
     };
     let context = global.context();
-    let mut store = if args.dry_run {
-        global.open_for_reading()?
-    } else {
+    if !args.dry_run {
         check_reason(&context)?;
-        global.open()?
-    };
+    }
+    let mut store = global.open_unless(args.dry_run)?;
     let (rev, path) = (rev?, store.parse_path(&path)?);
     if args.dry_run {
         let plan = store.plan_redaction(&path, &rev)?;

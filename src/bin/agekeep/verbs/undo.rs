@@ -66,7 +66,7 @@ struct How {
 const CONFLICT: u8 = 15;
 
 pub(crate) fn restore(global: &Global, args: &Restore) -> Result<u8> {
-    let mut store = open(global, &args.how)?;
+    let mut store = global.open_unless(args.how.dry_run)?;
     let undo = restoration(
         &mut store,
         &args.path,
@@ -77,7 +77,10 @@ pub(crate) fn restore(global: &Global, args: &Restore) -> Result<u8> {
 }
 
 pub(crate) fn rollback(global: &Global, args: &Rollback) -> Result<u8> {
-    let (store, to) = (open(global, &args.how)?, revision(global, &args.to)?);
+    let (store, to) = (
+        global.open_unless(args.how.dry_run)?,
+        revision(global, &args.to)?,
+    );
     let undo = Undo::Rollback { to };
     run(global, store, &undo, &args.how, &global.context())
 }
@@ -90,7 +93,7 @@ pub(crate) fn revert(global: &Global, args: &Revert) -> Result<u8> {
             "say what to undo: an event, a range, --session, --actor or --since",
         ));
     }
-    let store = open(global, &args.how)?;
+    let store = global.open_unless(args.how.dry_run)?;
     let (events, since) = (args.events.as_deref(), args.since.as_deref());
     let mut selection = selection(events, since, (global.clock())())?;
     selection.session.clone_from(&global.session);
@@ -129,15 +132,6 @@ pub(crate) fn selection(
     selection.range = events.map(range).transpose()?;
     selection.since = since.map(|text| parse_time(text, now)).transpose()?;
     Ok(selection)
-}
-
-/// Opens the store; a plan needs no signing key.
-fn open(global: &Global, how: &How) -> Result<Store> {
-    if how.dry_run {
-        global.open_for_reading()
-    } else {
-        global.open()
-    }
 }
 
 fn run(global: &Global, mut store: Store, undo: &Undo, how: &How, context: &Context) -> Result<u8> {
