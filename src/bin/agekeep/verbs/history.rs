@@ -13,7 +13,7 @@ use agekeep::store::history::{
 };
 use agekeep::store::log::{Entry, Filter};
 use agekeep::store::revision::{Revision, parse_time};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 
 use crate::args::{Global, memory_path, path_or_id};
@@ -346,8 +346,8 @@ pub(crate) struct Log {
     #[arg(long, value_name = "NAME")]
     command: Option<String>,
     /// Show only events with this outcome
-    #[arg(long)]
-    outcome: Option<Ended>,
+    #[arg(long, value_parser = OUTCOMES.map(Outcome::as_str))]
+    outcome: Option<String>,
     /// Show only events at or after this time: RFC 3339, a date, `yesterday`, or an age such as
     /// 30m, 2h, 7d
     #[arg(long, value_name = "TIME")]
@@ -372,11 +372,15 @@ pub(crate) struct Access {
     limit: Option<usize>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Ended {
-    Ok,
-    Error,
-    Denied,
+/// The outcomes that events can be selected by.
+pub(crate) const OUTCOMES: [Outcome; 3] = [Outcome::Ok, Outcome::Error, Outcome::Denied];
+
+/// Finds an outcome by its name.
+pub(crate) fn outcome(text: &str) -> Result<Outcome> {
+    let found = OUTCOMES
+        .into_iter()
+        .find(|outcome| outcome.as_str() == text);
+    found.ok_or_else(|| Error::invalid("the outcome", "it is none of ok, error and denied"))
 }
 
 pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
@@ -536,11 +540,7 @@ fn filter(global: &Global, args: &Log, store: &Store) -> Result<Filter> {
     filter.actor.clone_from(&global.actor);
     filter.session.clone_from(&global.session);
     filter.command = args.command.as_deref().map(command_name).transpose()?;
-    filter.outcome = args.outcome.map(|ended| match ended {
-        Ended::Ok => Outcome::Ok,
-        Ended::Error => Outcome::Error,
-        Ended::Denied => Outcome::Denied,
-    });
+    filter.outcome = args.outcome.as_deref().map(outcome).transpose()?;
     filter.since = time(&args.since)?;
     filter.until = time(&args.until)?;
     Ok(filter)
