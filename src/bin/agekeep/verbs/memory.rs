@@ -130,12 +130,11 @@ impl TextSource {
             return Ok(text.as_str().into());
         }
         match self.file.as_deref() {
-            None => read_standard_input(limits),
-            Some(path) if path == Path::new("-") => read_standard_input(limits),
-            Some(path) => {
-                let file = File::open(path).map_err(|e| read_error(path, e))?;
+            Some(path) if path != Path::new("-") => {
+                let file = File::open(path).map_err(Error::io("read", path))?;
                 read_all(path, file, limits)
             }
+            _ => read_standard_input(limits),
         }
     }
 }
@@ -144,7 +143,7 @@ impl TextSource {
 /// that is empty.
 fn read_standard_input(limits: &Limits) -> Result<Text> {
     terminal::tell_what_is_awaited("the text");
-    let text = read_all(Path::new("-"), io::stdin().lock(), limits)?;
+    let text = read_all(Path::new("standard input"), io::stdin().lock(), limits)?;
     if text.is_empty() {
         return Err(Error::invalid(
             "standard input",
@@ -161,23 +160,13 @@ fn read_all(path: &Path, input: impl io::Read, limits: &Limits) -> Result<Text> 
         Err(e) if e.kind() == io::ErrorKind::InvalidData => {
             Err(Error::invalid("the text", "it is not UTF-8"))
         }
-        Err(e) => Err(read_error(path, e)),
+        Err(e) => Err(Error::io("read", path)(e)),
         Ok(length) if length > max => Err(Error::TooLong {
             what: "the text",
             bytes_max: max,
         }),
         Ok(_) => Ok(text.into()),
     }
-}
-
-fn read_error(path: &Path, source: io::Error) -> Error {
-    let is_stdin = path == Path::new("-");
-    let path = if is_stdin {
-        Path::new("standard input")
-    } else {
-        path
-    };
-    Error::io("read", path)(source)
 }
 
 #[derive(Args)]
