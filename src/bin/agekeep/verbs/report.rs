@@ -1,8 +1,6 @@
 //! `report`: what happened in a period, for somebody who has to answer for it; and proof that such
 //! a file is as it was signed.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
@@ -18,11 +16,11 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::environment;
-use crate::output;
 use crate::render;
 use crate::report::{ReportFormat, render as rendered};
 use crate::verbs::export::writer::ExportTarget;
 use crate::verbs::verify::{TAMPERED, exit_code, verified};
+use crate::{input, output};
 
 /// Most bytes of a report that is proved: more than any has.
 const REPORT_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -294,19 +292,13 @@ fn show_proof(
 
 /// Reads a file of bounded length.
 fn read(path: &Path, what: &'static str, bytes_max: usize) -> Result<Vec<u8>> {
-    let failed = |source| Error::io("read", path)(source);
     // Nobody waits for a pipe that nothing comes through.
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+    let about = std::fs::metadata(path).map_err(Error::io("read", path))?;
+    if !about.is_file() {
         return Err(Error::invalid(
             what,
             format!("{} is no file", path.display()),
         ));
     }
-    let mut bytes = Vec::new();
-    let mut source = File::open(path).map_err(failed)?.take(bytes_max as u64 + 1);
-    source.read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() > bytes_max {
-        return Err(Error::TooLong { what, bytes_max });
-    }
-    Ok(bytes)
+    input::bounded(path, what, bytes_max)
 }
