@@ -11,6 +11,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
 use crate::output::is_obeyed;
 use crate::render;
+use crate::ui::Facts;
 use crate::ui::query::to_event;
 
 /// Most characters of a line that a page shows.
@@ -36,13 +37,6 @@ pub(super) struct Page {
     recorded: RecordStatus,
 }
 
-/// Who looks, and what at.
-pub(super) struct Frame<'a> {
-    pub(super) place: &'a str,
-    pub(super) actor: &'a str,
-    pub(super) allow_undo: bool,
-}
-
 impl Page {
     pub(super) fn new(
         title: impl Into<String>,
@@ -59,12 +53,13 @@ impl Page {
     }
 
     /// Puts the page into its frame.
-    pub(super) fn framed(&self, frame: &Frame<'_>) -> Markup {
-        let does = if frame.allow_undo {
+    pub(super) fn framed(&self, facts: &Facts) -> Markup {
+        let does = if facts.allow_undo {
             "may look and undo"
         } else {
             "may look"
         };
+        let actor = facts.context.actor.as_deref().unwrap_or("nobody named");
         document(
             &self.title,
             &html! {
@@ -79,13 +74,13 @@ impl Page {
                             }
                         }
                     }
-                    p.who { "You are " strong { (shown(frame.actor)) } ", who " (does) "." }
+                    p.who { "You are " strong { (shown(actor)) } ", who " (does) "." }
                 }
             },
             &self.body,
             &html! {
                 footer {
-                    p { "Store: " code { (shown(frame.place)) } }
+                    p { "Store: " code { (shown(&facts.place)) } }
                     @match &self.recorded {
                         RecordStatus::Event(event) => p {
                             "This look is on record as " a href=(to_event(*event)) { "event " (event) } "."

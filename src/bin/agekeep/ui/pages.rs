@@ -9,10 +9,8 @@ mod timeline;
 mod tree;
 mod undo;
 
-use std::sync::Arc;
-
 use agekeep::error::{Error, Result};
-use agekeep::event::{Context, Event, PathRef};
+use agekeep::event::{Event, PathRef};
 use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::Store;
@@ -22,25 +20,14 @@ use chrono::{DateTime, Utc};
 use hyper::StatusCode;
 use maud::{Markup, html};
 
-use crate::args::Global;
 use crate::output;
-use crate::ui::layout::{self, Frame, Page, shown};
+use crate::ui::Facts;
+use crate::ui::layout::{self, Page, shown};
 use crate::ui::query::{Query, link, to_event, to_memory};
 use crate::worker::WorkerState;
 
 /// Most rows of a page; more are on the next.
 const ROWS: usize = 200;
-
-/// What is the same for all pages of a server.
-pub(super) struct Facts {
-    /// What the command line said of the store, for what opens it by itself.
-    pub(super) global: Arc<Global>,
-    /// The store's folder.
-    pub(super) place: String,
-    /// Who looks, for the record.
-    pub(super) context: Context,
-    pub(super) allow_undo: bool,
-}
 
 /// What became of a request.
 pub(super) enum Made {
@@ -116,7 +103,7 @@ pub(super) fn make(
             .expect("it exists: the server asked");
         query.check(known)?;
         let page = page(&mut visit)?;
-        Ok(Made::Page(StatusCode::OK, page.framed(&facts.frame())))
+        Ok(Made::Page(StatusCode::OK, page.framed(facts)))
     });
     made.unwrap_or_else(|error| explain(state, facts, &error))
 }
@@ -157,17 +144,7 @@ fn explain(state: &WorkerState, facts: &Facts, error: &Error) -> Made {
         }
     };
     let page = Page::new("This did not work", "", body, RecordStatus::NotNeeded);
-    Made::Page(status, page.framed(&facts.frame()))
-}
-
-impl Facts {
-    fn frame(&self) -> Frame<'_> {
-        Frame {
-            place: &self.place,
-            actor: self.context.actor.as_deref().unwrap_or("nobody named"),
-            allow_undo: self.allow_undo,
-        }
-    }
+    Made::Page(status, page.framed(facts))
 }
 
 impl Visit<'_> {

@@ -12,9 +12,10 @@ use crate::http::connections::{ConnectionSlot, Connections, FILES, PhaseGuard};
 use crate::http::{Answers, Response, with};
 use crate::platform;
 use crate::report;
+use crate::ui::Facts;
 use crate::ui::gate::{Gate, Unwelcome, unwelcome};
 use crate::ui::layout;
-use crate::ui::pages::{self, Facts, Made};
+use crate::ui::pages::{self, Made};
 use crate::ui::query::Query;
 use crate::worker::StoreWorker;
 

@@ -11,9 +11,10 @@ use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
 use crate::render;
+use crate::ui::Facts;
 use crate::ui::layout::{Page, shown, table};
 use crate::ui::pages::timeline::field;
-use crate::ui::pages::{Facts, ROWS, Visit, counted, numbered, pathname};
+use crate::ui::pages::{ROWS, Visit, counted, numbered, pathname};
 use crate::ui::query::Query;
 use crate::verbs::undo;
 
