@@ -265,12 +265,8 @@ pub(super) fn pager() -> Vec<String> {
     let chosen = ["AGEKEEP_PAGER", "PAGER"]
         .iter()
         .find_map(|name| env::var(name).ok());
-    let words: Vec<String> = chosen
-        .unwrap_or_else(|| "less -FRX".into())
-        .split_whitespace()
-        .map(str::to_owned)
-        .collect();
-    words
+    let chosen = chosen.unwrap_or_else(|| "less -FRX".into());
+    chosen.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Returns the command that edits a file, if the environment names one.
