@@ -146,12 +146,8 @@ fn secrets(sweep: &Sweep) -> Vec<(&'static str, &String)> {
         ("identity", &sweep.places.identity),
         ("signing_key", &sweep.places.signing_key),
     ];
-    all.extend(
-        sweep
-            .passphrase_file
-            .iter()
-            .map(|path| ("passphrase", path)),
-    );
+    let passphrase = sweep.passphrase_file.iter();
+    all.extend(passphrase.map(|path| ("passphrase", path)));
     all
 }
 

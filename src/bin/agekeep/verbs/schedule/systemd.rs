@@ -27,22 +27,20 @@ enum Unit {
     Timer,
 }
 
-/// The files for the units of the machine, and for those of an account.
-const NAMES: [[&str; 2]; 2] = [
-    [
-        "/etc/systemd/system/agekeep-expire.service",
-        "/etc/systemd/system/agekeep-expire.timer",
-    ],
-    [
-        "~/.config/systemd/user/agekeep-expire.service",
-        "~/.config/systemd/user/agekeep-expire.timer",
-    ],
-];
-
 /// The restrictions that only the machine's service manager can apply everywhere. `ProcSubset=pid`
 /// is not among them: it would hide the boot's id, by which a store knows an unclean stop. Those of
 /// `service.txt` need no namespaces, and so work for a service manager of an account too.
 const CLOSED_BY_ROOT: &str = include_str!("service_of_root.txt");
+
+/// Returns the files for the units of the machine, or for those of an account.
+fn names(args: &Systemd) -> [String; 2] {
+    let folder = if args.user {
+        "~/.config/systemd/user"
+    } else {
+        "/etc/systemd/system"
+    };
+    ["service", "timer"].map(|kind| format!("{folder}/agekeep-expire.{kind}"))
+}
 
 /// Makes the units that are asked for.
 pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> {
@@ -52,17 +50,17 @@ pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> 
             "systemd starts nothing with a quote or a backslash in its path",
         ));
     }
-    let [service, timer] = NAMES[usize::from(args.user)];
+    let [service, timer] = names(args);
     let mut files = Vec::new();
     if args.unit != Some(Unit::Timer) {
         files.push(ScheduleFile {
-            name: service.into(),
+            name: service,
             text: to_service(sweep, args),
         });
     }
     if args.unit != Some(Unit::Service) {
         files.push(ScheduleFile {
-            name: timer.into(),
+            name: timer,
             text: include_str!("timer.txt").into(),
         });
     }
@@ -79,7 +77,7 @@ pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
     } else {
         ("sudo ", "")
     };
-    let [service, timer] = NAMES[usize::from(args.user)];
+    let [service, timer] = names(args);
     let print = |unit| {
         let mut form = vec!["systemd", unit];
         form.extend(args.user.then_some("--user"));
@@ -97,8 +95,8 @@ pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
             ("first", first.into()),
             ("print service", print("service")),
             ("print timer", print("timer")),
-            ("service", service.into()),
-            ("timer", timer.into()),
+            ("service", service),
+            ("timer", timer),
             ("sudo", sudo.into()),
             ("user", user.into()),
             ("status", sweep.status()),
