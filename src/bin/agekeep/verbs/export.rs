@@ -53,12 +53,12 @@ pub(crate) fn run(global: &Global, args: &ExportArgs) -> Result<u8> {
     ));
     let mut export = store.export(&scope, &global.context())?;
     let head = export.head().clone();
-    let mut report = ExportReport::new(place, args.history);
-    let writer = match (target, args.jsonl.is_some()) {
-        (Some(target), false) => ExportWriter::folder(target)?,
-        (Some(target), true) => ExportWriter::file(target, &head, &scope)?,
-        (None, _) => ExportWriter::stdout(&head, &scope)?,
+    let mut report = ExportReport {
+        place,
+        history: args.history,
+        ..ExportReport::default()
     };
+    let writer = ExportWriter::begin(target, &head, &scope)?;
     let Some(writer) = write(&mut export, &head, writer, &mut report)? else {
         return Ok(0);
     };
@@ -140,6 +140,7 @@ const LEFT_OUT: u8 = 1;
 const NOT_ALL_OPENED: u8 = 13;
 
 /// The report of an export.
+#[derive(Default)]
 struct ExportReport {
     place: String,
     history: bool,
@@ -160,17 +161,6 @@ struct UnreadableGroup {
 }
 
 impl ExportReport {
-    fn new(place: String, history: bool) -> Self {
-        Self {
-            place,
-            history,
-            written: 0,
-            bytes: 0,
-            closed: Vec::new(),
-            of_git: Vec::new(),
-        }
-    }
-
     /// Adds the outcome of a version.
     fn add(&mut self, taken: &ExportedVersion, added: Added) {
         match (added, &taken.text) {
