@@ -57,7 +57,11 @@ pub(crate) fn run(global: &Global, args: &Import) -> Result<u8> {
         overwrite: args.overwrite,
         dry_run: args.dry_run,
     };
-    let mut report = ImportReport::new(global.json, args.dry_run);
+    let mut report = ImportReport {
+        json: global.json,
+        dry_run: args.dry_run,
+        ..ImportReport::default()
+    };
     let mut bar = Bar::start("files");
     let mut stopped = None;
     let total = items.len() as u64;
@@ -231,6 +235,7 @@ const COUNTED: [&str; 9] = [
 ];
 
 /// The report of an import.
+#[derive(Default)]
 struct ImportReport {
     json: bool,
     dry_run: bool,
@@ -239,15 +244,6 @@ struct ImportReport {
 }
 
 impl ImportReport {
-    fn new(json: bool, dry_run: bool) -> Self {
-        Self {
-            json,
-            dry_run,
-            lines: Vec::new(),
-            counts: BTreeMap::new(),
-        }
-    }
-
     fn count(&self, what: &str) -> u64 {
         self.counts.get(what).copied().unwrap_or_default()
     }
