@@ -93,7 +93,7 @@ pub(super) fn answer(state: &mut WorkerState, call: Call) -> ToolReply {
 
 fn carried_out(state: &mut WorkerState, call: Call) -> Result<ToolReply, CallFault> {
     let path = call.arguments.get("path").and_then(Value::as_str);
-    if let (Some(path), Some(command)) = (path, recorded_as(&call.spec.name)) {
+    if let (Some(path), Some(command)) = (path, call.spec.recorded_as.as_deref()) {
         // The path is checked before anything else, and recorded whatever else is wrong.
         state.with(|store| store.parse_asked_path(path, command, &call.context))?;
     }
@@ -118,19 +118,6 @@ pub(super) struct StoreCall<'a> {
     pub(super) state: &'a mut WorkerState,
     pub(super) arguments: Arguments,
     pub(super) context: Context,
-}
-
-/// Returns the command by which events record a path given to a tool that is no memory command.
-fn recorded_as(tool: &str) -> Option<&'static str> {
-    match tool {
-        "memory_history" => Some("log"),
-        "memory_diff" => Some("diff"),
-        "memory_search" => Some("grep"),
-        "memory_restore" => Some("restore"),
-        "memory_redact" => Some("redact"),
-        "memory_erase" => Some("erase"),
-        _ => None,
-    }
 }
 
 /// Translates a call into a memory command and its context.
@@ -311,7 +298,7 @@ mod tests {
                 .collect();
             assert!(paths.is_empty() || paths == ["path"], "{}", spec.name);
             assert_eq!(
-                recorded_as(&spec.name).is_some(),
+                spec.recorded_as.is_some(),
                 !paths.is_empty(),
                 "{}",
                 spec.name

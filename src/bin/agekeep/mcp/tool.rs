@@ -79,6 +79,7 @@ pub(super) struct Spec {
     idempotent: bool,
     parameters: Vec<Parameter>,
     answers: OutputKind,
+    pub(super) recorded_as: Option<String>,
 }
 
 /// The form of the structured part of an answer.
