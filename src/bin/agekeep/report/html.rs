@@ -211,10 +211,7 @@ fn over_time(report: &AuditReport) -> Markup {
             values: steps.iter().map(of).collect(),
         })
         .collect();
-    let labels: Vec<String> = steps
-        .iter()
-        .map(|step| step_name(activity.step, step.since))
-        .collect();
+    let labels = labels(report);
     let busy = (0..labels.len()).filter(|at| series.iter().any(|one| one.values[*at] > 0));
     let rows = busy.map(|at| {
         let label = &labels[at];
@@ -298,45 +295,31 @@ fn signers(report: &AuditReport) -> Markup {
 }
 
 fn live_memories(report: &AuditReport) -> Markup {
-    let activity = &report.activity;
-    let steps = &activity.over_time;
-    let labels: Vec<String> = steps
-        .iter()
-        .map(|step| step_name(activity.step, step.since))
-        .collect();
+    let steps = &report.activity.over_time;
+    let labels = labels(report);
     let has_any = steps.iter().any(|step| step.memories > 0);
-    let of = |value: fn(&agekeep::report::Bucket) -> u64| -> Vec<u64> {
-        steps.iter().map(value).collect()
+    let over_time = |id, title, end, shade, of: CountOf, format: fn(u64) -> String| {
+        let values: Vec<u64> = steps.iter().map(of).collect();
+        let before = std::iter::once(0).chain(values.iter().copied());
+        let rows = labels.iter().zip(&values).zip(before);
+        let changed = rows.filter(|((_, value), before)| **value != *before);
+        let rows = changed.map(|((label, value), _)| vec![label.clone(), format(*value)]);
+        let below = super::table(["From (with changes)", end], 1, rows);
+        let picture = has_any.then(|| chart::line(&labels, &values, shade, &format));
+        figure(id, title, picture, &[], &below)
     };
-    let rows = |format: fn(u64) -> String, values: &[u64]| -> Vec<Vec<String>> {
-        let rows = labels.iter().zip(values);
-        let first = std::iter::once(0).chain(values.iter().copied());
-        let changed = rows
-            .zip(first)
-            .filter(|((_, value), before)| **value != *before);
-        changed
-            .map(|(row, _)| row)
-            .map(|(label, value)| vec![label.clone(), format(*value)])
-            .collect()
-    };
-    let memories = of(|step| step.memories);
-    let sizes = of(|step| step.bytes);
-    let of_memories = Table {
-        headings: vec!["From (with changes)", "Memories at the end"],
-        words: 1,
-        rows: rows(count, &memories),
-    };
-    let of_bytes = Table {
-        headings: vec!["From (with changes)", "Text at the end"],
-        words: 1,
-        rows: rows(bytes, &sizes),
-    };
-    let first = has_any.then(|| chart::line(&labels, &memories, BLUE, &count));
-    let second = has_any.then(|| chart::line(&labels, &sizes, GREEN, &bytes));
     html! {
-        (figure("memories", "Memories over time", first, &[], &of_memories))
-        (figure("bytes", "Bytes of text over time", second, &[], &of_bytes))
+        (over_time("memories", "Memories over time", "Memories at the end", BLUE, |step| step.memories, count))
+        (over_time("bytes", "Bytes of text over time", "Text at the end", GREEN, |step| step.bytes, bytes))
     }
+}
+
+/// Names the steps of the period.
+fn labels(report: &AuditReport) -> Vec<String> {
+    let activity = &report.activity;
+    let steps = activity.over_time.iter();
+    let labels = steps.map(|step| step_name(activity.step, step.since));
+    labels.collect()
 }
 
 fn redactions(report: &AuditReport) -> Markup {
@@ -387,29 +370,19 @@ fn expiring(report: &AuditReport) -> Markup {
     values.extend(&calendar.weeks);
     values.push(calendar.later);
     let last = values.len() - 1;
-    let only = |wanted: &dyn Fn(usize) -> bool| -> Vec<u64> {
-        let values = values.iter().enumerate();
-        values
-            .map(|(at, value)| if wanted(at) { *value } else { 0 })
-            .collect()
-    };
-    let series = [
-        Series {
-            name: "overdue",
-            shade: VERMILION,
-            values: only(&|at| at == 0),
-        },
-        Series {
-            name: "in that week",
-            shade: SKY,
-            values: only(&|at| at > 0 && at < last),
-        },
-        Series {
-            name: "later",
-            shade: GREEN,
-            values: only(&|at| at == last),
-        },
+    let parts = [
+        ("overdue", VERMILION, 0..1),
+        ("in that week", SKY, 1..last),
+        ("later", GREEN, last..last + 1),
     ];
+    let series = parts.map(|(name, shade, range)| Series {
+        name,
+        shade,
+        values: (0..)
+            .zip(&values)
+            .map(|(at, value)| if range.contains(&at) { *value } else { 0 })
+            .collect(),
+    });
     let mut rows: Vec<Vec<String>> = labels
         .iter()
         .zip(&values)
