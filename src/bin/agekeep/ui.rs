@@ -99,10 +99,7 @@ async fn serve(worker: StoreWorker, facts: Facts, port: u16, as_json: bool) -> R
     });
     opened.await.unwrap_or(Ok(()))?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let place = address.to_string();
-    let failed = |source| Error::io("listen at", place.as_ref())(source);
-    let listener = listen(address).map_err(failed)?;
-    let bound = listener.local_addr().map_err(failed)?;
+    let (listener, bound) = listen(address)?;
     let (gate, token) = Gate::new(bound.port());
     let url = format!("http://{bound}/?token={token}");
     if as_json {
