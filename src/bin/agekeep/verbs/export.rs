@@ -14,9 +14,8 @@ use serde_json::json;
 
 use self::writer::{Added, ExportTarget, ExportWriter};
 use crate::args::{Global, memory_path};
-use crate::output::{self, Bar};
 use crate::verbs::history;
-use crate::{environment, render};
+use crate::{environment, output, render};
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
@@ -75,12 +74,9 @@ fn write(
     mut writer: ExportWriter,
     report: &mut ExportReport,
 ) -> Result<Option<ExportWriter>> {
-    let mut bar = Bar::start("versions");
-    let mut done = 0;
-    let write = || {
-        for taken in export {
-            bar.show(done, Some(head.versions));
-            done += 1;
+    let written = output::with_bar("versions", |progress| {
+        for (done, taken) in (0..).zip(export) {
+            progress(done, head.versions);
             let taken = taken?;
             let added = writer.add(&taken)?;
             report.add(&taken, added);
@@ -89,9 +85,7 @@ fn write(
             }
         }
         Ok(Some(()))
-    };
-    let written = write();
-    bar.finish();
+    });
     Ok(written?.map(|()| writer))
 }
 

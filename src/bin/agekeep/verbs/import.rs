@@ -17,9 +17,8 @@ use serde_json::json;
 
 use self::source::{Body, From, ImportSource};
 use crate::args::{Global, memory_path};
-use crate::output::{self, Bar};
 use crate::platform::folder::UserFolder;
-use crate::{environment, render};
+use crate::{environment, output, render};
 
 pub(crate) use self::lines::SCHEMA;
 
@@ -62,30 +61,24 @@ pub(crate) fn run(global: &Global, args: &Import) -> Result<u8> {
         dry_run: args.dry_run,
         ..ImportReport::default()
     };
-    let mut bar = Bar::start("files");
-    let mut stopped = None;
     let total = items.len() as u64;
-    for (done, item) in items.into_iter().enumerate() {
-        bar.show(done as u64, Some(total));
-        let path = item.path.as_deref();
-        let outcome = match item.what {
-            Ok(body) => run.bring(
-                &mut source,
-                &body,
-                path.expect("a text has a path"),
-                &report,
-            ),
-            Err(outcome) => Ok(outcome),
-        };
-        let added = outcome.and_then(|outcome| report.add(&run.store, &item.name, path, &outcome));
-        if let Err(error) = added {
-            stopped = Some(error);
-            break;
+    let brought = output::with_bar("files", |progress| {
+        for (done, item) in (0..).zip(items) {
+            progress(done, total);
+            let path = item.path.as_deref();
+            let outcome = match item.what {
+                Ok(body) => {
+                    let path = path.expect("a text has a path");
+                    run.bring(&mut source, &body, path, &report)?
+                }
+                Err(outcome) => outcome,
+            };
+            report.add(&run.store, &item.name, path, &outcome)?;
         }
-    }
-    bar.finish();
-    report.show(source.kind(), stopped.is_some())?;
-    stopped.map_or_else(|| Ok(report.exit_code()), Err)
+        Ok(())
+    });
+    report.show(source.kind(), brought.is_err())?;
+    brought.map(|()| report.exit_code())
 }
 
 /// Returns how many more memories the store may hold.
