@@ -333,7 +333,7 @@ impl ExportTarget {
             } else if self.is_folder {
                 self.parent.rename(&name, &self.name)
             } else {
-                self.parent.rename_to_free(&name, &self.name)
+                self.parent.take(&self.parent, &name, &self.name)
             }
         });
         renamed.map_err(|error| match error.kind() {
