@@ -249,8 +249,9 @@ impl ImportReport {
         path: Option<&str>,
         outcome: &ImportOutcome,
     ) -> Result<()> {
-        *self.counts.entry(outcome.word()).or_default() += 1;
-        if let Some(written) = outcome.written() {
+        let (word, written, why) = outcome.parts();
+        *self.counts.entry(word).or_default() += 1;
+        if let Some(written) = written {
             *self.counts.entry("stripped").or_default() += written.redactions.len() as u64;
         }
         if let ImportOutcome::Imported(written) = outcome {
@@ -261,8 +262,7 @@ impl ImportReport {
         }
         if let Some(said) = self.said(store, outcome)? {
             // The path it was imported to, or else its name in the source.
-            let is_of_source = outcome.why().is_some();
-            let name = store.without_secrets(path.filter(|_| !is_of_source).unwrap_or(name))?;
+            let name = store.without_secrets(path.filter(|_| why.is_none()).unwrap_or(name))?;
             self.lines
                 .push(format!("{}  {said}", render::quoted(&name)));
         }
@@ -308,14 +308,14 @@ impl ImportReport {
             return Ok(());
         }
         let shown = |text: &str| store.without_secrets(text);
-        let written = outcome.written();
+        let (word, written, why) = outcome.parts();
         let object = json!({
             "schema": "agekeep.import_file/1",
             "name": shown(name)?,
             "path": path.map(shown).transpose()?,
             "dry_run": self.dry_run,
-            "outcome": outcome.word(),
-            "why": outcome.why().map(shown).transpose()?,
+            "outcome": word,
+            "why": why.map(shown).transpose()?,
             "bytes": written.map(|written| written.bytes),
             "event": written.and_then(|written| written.event),
             "redactions": written.map(|written| &written.redactions),
@@ -389,32 +389,17 @@ impl ImportReport {
 }
 
 impl ImportOutcome {
-    /// Returns its name in JSON.
-    fn word(&self) -> &'static str {
+    /// Returns its name in JSON, the text that was written, and what is said of an item that is no
+    /// memory here, because of what it is in the source.
+    fn parts(&self) -> (&'static str, Option<&ImportedText>, Option<&str>) {
         match self {
-            Self::Imported(_) => "imported",
-            Self::Overwritten(_) => "overwritten",
-            Self::Same => "same",
-            Self::Other => "other",
-            Self::LeftOut(_) => "left_out",
-            Self::Older => "older",
-            Self::Refused(_) => "refused",
-        }
-    }
-
-    fn written(&self) -> Option<&ImportedText> {
-        match self {
-            Self::Imported(written) | Self::Overwritten(written) => Some(written),
-            _ => None,
-        }
-    }
-
-    /// Returns what is said of an item that is no memory here, because of what it is in the source.
-    fn why(&self) -> Option<&str> {
-        match self {
-            Self::LeftOut(why) => Some(why),
-            Self::Refused(why) => Some(why),
-            _ => None,
+            Self::Imported(written) => ("imported", Some(written), None),
+            Self::Overwritten(written) => ("overwritten", Some(written), None),
+            Self::Same => ("same", None, None),
+            Self::Other => ("other", None, None),
+            Self::LeftOut(why) => ("left_out", None, Some(why)),
+            Self::Older => ("older", None, None),
+            Self::Refused(why) => ("refused", None, Some(why)),
         }
     }
 }
