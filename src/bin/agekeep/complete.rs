@@ -103,7 +103,7 @@ fn candidates(words: Vec<OsString>, live: bool) -> Vec<(String, Option<String>)>
     let last = words.len().saturating_sub(1);
     let mut command = command_line();
     if live && let Some(global) = Global::in_words(&words[..last]) {
-        command = with_names(command, &[], &Names(global.into()));
+        command = with_names(command, &[], &Arc::new(global));
     }
     let here = environment::here();
     let found =
@@ -174,12 +174,12 @@ fn lister(verbs: &[String], arg: &Arg) -> Option<Lister> {
 }
 
 /// Lets each argument that takes a name of the store be completed with such names.
-fn with_names(command: Command, verbs: &[String], names: &Names) -> Command {
+fn with_names(command: Command, verbs: &[String], global: &Arc<Global>) -> Command {
     let command = command.mut_args(|arg| match lister(verbs, &arg) {
         Some(list) => {
-            let names = names.clone();
+            let global = Arc::clone(global);
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
-                names.fitting(list, typed.to_str().unwrap_or_default())
+                fitting(&global, list, typed.to_str().unwrap_or_default())
             }))
         }
         None => arg,
@@ -187,33 +187,27 @@ fn with_names(command: Command, verbs: &[String], names: &Names) -> Command {
     command.mut_subcommands(|verb| {
         let mut verbs = verbs.to_vec();
         verbs.push(verb.get_name().to_owned());
-        with_names(verb, &verbs, names)
+        with_names(verb, &verbs, global)
     })
 }
 
-/// The names in the store that a command line is about.
-#[derive(Clone)]
-struct Names(Arc<Global>);
-
-impl Names {
-    /// Returns the names that begin with what was typed. A store that cannot be read has none.
-    fn fitting(&self, list: Lister, typed: &str) -> Vec<CompletionCandidate> {
-        let store = self.0.open_silently();
-        let found = store.map(|mut store| list(&mut store, typed));
-        let fitting = found
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|(name, _)| name.starts_with(typed));
-        fitting
-            .take(CANDIDATES_MAX)
-            .enumerate()
-            .map(|(at, (name, help))| {
-                CompletionCandidate::new(name)
-                    .help(help.map(Into::into))
-                    .display_order(Some(at))
-            })
-            .collect()
-    }
+/// Returns the names that begin with what was typed. A store that cannot be read has none.
+fn fitting(global: &Global, list: Lister, typed: &str) -> Vec<CompletionCandidate> {
+    let store = global.open_silently();
+    let found = store.map(|mut store| list(&mut store, typed));
+    let fitting = found
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(name, _)| name.starts_with(typed));
+    fitting
+        .take(CANDIDATES_MAX)
+        .enumerate()
+        .map(|(at, (name, help))| {
+            CompletionCandidate::new(name)
+                .help(help.map(Into::into))
+                .display_order(Some(at))
+        })
+        .collect()
 }
 
 /// Returns the paths that begin with what was typed, up to the next folder in which they differ.
