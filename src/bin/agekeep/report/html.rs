@@ -218,23 +218,27 @@ fn over_time(report: &AuditReport) -> Markup {
         let values = series.iter().map(|one| count(one.values[at]));
         std::iter::once(label.clone()).chain(values).collect()
     });
-    let below = Table {
-        headings: vec![
-            "From (with events)",
-            "Read",
-            "Wrote",
-            "Deleted or renamed",
-            "Administered",
-            "Failed",
-            "Denied",
-        ],
-        words: 1,
-        rows: rows.collect(),
-    };
-    let legend: Vec<(&str, Shade)> = series.iter().map(|one| (one.name, one.shade)).collect();
-    let picture = (report.events.count > 0).then(|| chart::stacked(&labels, &series));
+    let headings = [
+        "From (with events)",
+        "Read",
+        "Wrote",
+        "Deleted or renamed",
+        "Administered",
+        "Failed",
+        "Denied",
+    ];
+    let below = super::table(headings, 1, rows);
     let title = format!("Events in each {}", activity.step);
-    figure("over-time", &title, picture, &legend, &below)
+    stacked("over-time", &title, &labels, &series, &below)
+}
+
+/// A picture of bars in parts, if there is anything in them.
+fn stacked(id: &str, title: &str, labels: &[String], series: &[Series], below: &Table) -> Markup {
+    let legend: Vec<(&str, Shade)> = series.iter().map(|one| (one.name, one.shade)).collect();
+    let mut values = series.iter().flat_map(|one| &one.values);
+    let has_any = values.any(|value| *value > 0);
+    let picture = has_any.then(|| chart::stacked(labels, series));
+    figure(id, title, picture, &legend, below)
 }
 
 /// The outcomes of events, as parts of a bar.
@@ -390,23 +394,14 @@ fn expiring(report: &AuditReport) -> Markup {
         .collect();
     rows.push(vec!["never".into(), count(calendar.never)]);
     rows.push(vec!["kept by a hold".into(), count(calendar.held)]);
-    let below = Table {
-        headings: vec!["Week from", "Memories"],
-        words: 1,
-        rows,
-    };
+    let below = super::table(["Week from", "Memories"], 1, rows.into_iter());
     let title = format!(
         "What expires when under today's policy; {} never, {} kept by a hold",
         count(calendar.never),
         count(calendar.held)
     );
-    let legend: Vec<(&str, Shade)> = series.iter().map(|one| (one.name, one.shade)).collect();
-    let picture = values
-        .iter()
-        .any(|value| *value > 0)
-        .then(|| chart::stacked(&labels, &series));
     html! {
-        (figure("expiring", &title, picture, &legend, &below))
+        (stacked("expiring", &title, &labels, &series, &below))
         @if !calendar.next.is_empty() { div.wide { (table(&next_to_expire(report))) } }
     }
 }
