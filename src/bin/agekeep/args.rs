@@ -194,9 +194,9 @@ enum Verb {
     /// Accept a rolled-back history, or another store in its place
     AcceptRollback,
     /// List, add and remove the people who can read the store
-    Members(members::Members),
+    Members(VerbGroup<members::MembersVerb>),
     /// Replace, export or back up the keys of memories
-    Keys(members::KeysArgs),
+    Keys(VerbGroup<members::KeyVerb>),
     /// List, add and remove the git repositories that get copies
     Remote(remote::RemoteArgs),
     /// Send the events that a remote lacks, as ciphertext
@@ -212,23 +212,23 @@ enum Verb {
     /// Remove expired memories, and erase those past their grace
     Expire(retention::Expire),
     /// Protect memories from expiry, erasure and deletion
-    Hold(retention::HoldArgs),
+    Hold(VerbGroup<retention::HoldVerb>),
     /// Erase memories, also from history, by destroying their keys
     Erase(erase::Erase),
     /// Show and check the receipts of erasures
-    Receipt(receipt::ReceiptArgs),
+    Receipt(VerbGroup<receipt::ReceiptVerb>),
     /// List what may cause problems later, each with its fix
     Doctor,
     /// Show, explain or change the policy
-    Policy(policy::PolicyArgs),
+    Policy(VerbGroup<policy::PolicyVerb>),
     /// List, add and remove the keys that may write
-    Signers(signers::SignersArgs),
+    Signers(VerbGroup<signers::SignersVerb>),
     /// Remove a secret from a memory, and erase older versions
     Redact(redact::Redact),
     /// List the redaction rules, or test them on a text
-    Rules(rules::Rules),
+    Rules(VerbGroup<rules::RulesVerb>),
     /// Print a timer, crontab line or job that sweeps every day
-    Schedule(schedule::Schedule),
+    Schedule(VerbGroup<schedule::Scheduler>),
     /// Copy mounted key files to a folder that only this account reads
     #[command(hide = true)] // for the first container of a job that `schedule k8s` prints
     CopyKeys(schedule::CopyKeys),
@@ -258,6 +258,13 @@ enum Verb {
     Help(help::HelpArgs),
     #[command(flatten)]
     Renamed(renamed::Renamed),
+}
+
+// The verbs below a verb.
+#[derive(Args)]
+pub(crate) struct VerbGroup<V: Subcommand> {
+    #[command(subcommand)]
+    pub(crate) verb: V,
 }
 
 /// Parses a path: one that does not begin with a slash is below `/memories`, in every verb.
@@ -360,8 +367,8 @@ fn carry_out(mut global: Global, verb: Verb, line: &ArgMatches) -> Result<u8> {
         Verb::Checkpoint(args) => proof::checkpoint(&global, &args),
         Verb::AuditKit(args) => proof::audit_kit(&global, &args),
         Verb::AcceptRollback => proof::accept_rollback(&global),
-        Verb::Members(args) => members::members(&global, &args),
-        Verb::Keys(args) => members::keys(&global, &args),
+        Verb::Members(args) => members::members(&global, &args.verb),
+        Verb::Keys(args) => members::keys(&global, &args.verb),
         Verb::Remote(args) => remote::remote(&global, &args),
         Verb::Push(args) => remote::push(&global, &args),
         Verb::Pull(args) => remote::pull(&global, &args),
@@ -369,15 +376,15 @@ fn carry_out(mut global: Global, verb: Verb, line: &ArgMatches) -> Result<u8> {
         Verb::Sync(args) => replicas::sync(&global, &args),
         Verb::Replicas(args) => replicas::replicas(&global, &args),
         Verb::Expire(args) => retention::run(&global, &args),
-        Verb::Hold(args) => retention::hold(&global, &args),
+        Verb::Hold(args) => retention::hold(&global, &args.verb),
         Verb::Erase(args) => erase::erase(&global, &args),
-        Verb::Receipt(args) => receipt::run(&global, &args),
+        Verb::Receipt(args) => receipt::run(&global, &args.verb),
         Verb::Doctor => status::doctor(&global),
-        Verb::Policy(args) => policy::run(&global, &args),
-        Verb::Signers(args) => signers::run(&global, &args),
+        Verb::Policy(args) => policy::run(&global, &args.verb),
+        Verb::Signers(args) => signers::run(&global, &args.verb),
         Verb::Redact(args) => redact::run(&global, &args),
         Verb::Rules(args) => rules::run(&global, &args.verb),
-        Verb::Schedule(args) => schedule::run(&global, &args),
+        Verb::Schedule(args) => schedule::run(&global, &args.verb),
         Verb::CopyKeys(args) => schedule::copy_keys(&args),
         Verb::McpConfig(args) => mcp_config::run(&global, &args),
         Verb::Prompt(args) => prompt::run(&global, &args),

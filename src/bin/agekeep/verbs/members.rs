@@ -22,14 +22,8 @@ use crate::verbs::export::writer::ExportTarget;
 /// Most bytes of a file that are searched for a key.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
-#[derive(Args)]
-pub(crate) struct Members {
-    #[command(subcommand)]
-    verb: MembersVerb,
-}
-
 #[derive(Subcommand)]
-enum MembersVerb {
+pub(crate) enum MembersVerb {
     /// Add a reader or an auditor. This is fast, however large the store is
     Add(AddMemberArgs),
     /// Remove a member: later commands use new keys, and every live memory is re-encrypted
@@ -42,7 +36,7 @@ enum MembersVerb {
 }
 
 #[derive(Args)]
-struct AddMemberArgs {
+pub(crate) struct AddMemberArgs {
     /// A name for them, without blanks
     name: String,
     /// Their public age key, or the file that holds it, such as `id_ed25519.pub`
@@ -76,8 +70,8 @@ pub(crate) struct ReplaceKeys {
     memories: Option<String>,
 }
 
-pub(crate) fn members(global: &Global, args: &Members) -> Result<u8> {
-    match &args.verb {
+pub(crate) fn members(global: &Global, verb: &MembersVerb) -> Result<u8> {
+    match verb {
         MembersVerb::Add(add) => add_member(global, add)?,
         MembersVerb::Rm { name } => remove_member(global, name)?,
         MembersVerb::List => list(global, global.open_for_reading()?.members())?,
@@ -236,14 +230,8 @@ fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()>
 
 // `keys`: new keys for memories, and the identities that open one memory with stock age.
 
-#[derive(Args)]
-pub(crate) struct KeysArgs {
-    #[command(subcommand)]
-    verb: KeyVerb,
-}
-
 #[derive(Subcommand)]
-enum KeyVerb {
+pub(crate) enum KeyVerb {
     /// Print the identities of one memory, which decrypt all its versions with stock age; recorded
     Export {
         /// The memory's path or id. The id also finds a deleted memory
@@ -267,8 +255,8 @@ enum KeyVerb {
     },
 }
 
-pub(crate) fn keys(global: &Global, args: &KeysArgs) -> Result<u8> {
-    match &args.verb {
+pub(crate) fn keys(global: &Global, verb: &KeyVerb) -> Result<u8> {
+    match verb {
         KeyVerb::Export { memory } => export_keys(global, memory),
         KeyVerb::Replace(args) => replace_keys(global, args),
         KeyVerb::Move { folder } => move_keys(global, folder),

@@ -209,14 +209,8 @@ fn due_to_json(due: &ExpiredMemory) -> Value {
 
 // `hold`: the memories that must not go away, by whose word and why.
 
-#[derive(Args)]
-pub(crate) struct HoldArgs {
-    #[command(subcommand)]
-    verb: HoldVerb,
-}
-
 #[derive(Subcommand)]
-enum HoldVerb {
+pub(crate) enum HoldVerb {
     /// Protect memories from expiry, erasure and deletion by agents; needs --reason
     Add {
         /// A file, a directory, a quoted glob over whole paths, or a memory id
@@ -238,8 +232,8 @@ fn parse_hold(text: &str) -> Result<u64, String> {
         .map_err(|_| "it is no number of a hold; `agekeep hold list` shows them".into())
 }
 
-pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
-    match &args.verb {
+pub(crate) fn hold(global: &Global, verb: &HoldVerb) -> Result<u8> {
+    match verb {
         HoldVerb::Add { what } => {
             let mut store = global.open()?;
             let meta = store.hold(what, &global.context())?;

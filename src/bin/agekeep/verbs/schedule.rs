@@ -23,14 +23,8 @@ pub(crate) use k8s::{CopyKeys, copy_keys};
 /// The exit codes of a sweep after which another try changes nothing: a person has to look.
 const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];
 
-#[derive(Args)]
-pub(crate) struct Schedule {
-    #[command(subcommand)]
-    form: Scheduler,
-}
-
 #[derive(Subcommand)]
-enum Scheduler {
+pub(crate) enum Scheduler {
     /// Print a service that sweeps once, and a timer that starts it every day
     Systemd(systemd::Systemd),
     /// Print a line for the crontab of the store's owner
@@ -40,7 +34,7 @@ enum Scheduler {
 }
 
 #[derive(Args)]
-struct Cron {
+pub(crate) struct Cron {
     /// Sync before the sweep and after it; without the first there is no sweep
     #[arg(long)]
     sync: bool,
@@ -52,9 +46,9 @@ struct ScheduleFile {
     text: String,
 }
 
-pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
-    let sweep = Sweep::find(global, &args.form)?;
-    let (form, files, afterwards) = match &args.form {
+pub(crate) fn run(global: &Global, form: &Scheduler) -> Result<u8> {
+    let sweep = Sweep::find(global, form)?;
+    let (name, files, afterwards) = match form {
         Scheduler::Systemd(args) => (
             "systemd",
             systemd::files(&sweep, args)?,
@@ -63,7 +57,7 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
         Scheduler::Cron(args) => ("cron", vec![file(&sweep, args.sync)], String::new()),
         Scheduler::K8s(args) => ("k8s", vec![k8s::file(&sweep, args)?], String::new()),
     };
-    for sentence in all(&sweep, &args.form) {
+    for sentence in all(&sweep, form) {
         output::warn(&sentence);
     }
     if global.json {
@@ -71,7 +65,7 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
             .iter()
             .map(|file| json!({"name": file.name, "text": file.text}))
             .collect();
-        output::json(&json!({"schema": "agekeep.schedule/1", "form": form, "files": files}))?;
+        output::json(&json!({"schema": "agekeep.schedule/1", "form": name, "files": files}))?;
     } else {
         let mut pieces: Vec<_> = files
             .iter()

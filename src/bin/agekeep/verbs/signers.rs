@@ -20,14 +20,8 @@ use crate::{input, output};
 /// Most bytes that are read for a public key.
 const KEY_BYTES_MAX: u64 = 16 * 1024;
 
-#[derive(Args)]
-pub(crate) struct SignersArgs {
-    #[command(subcommand)]
-    verb: SignersVerb,
-}
-
 #[derive(Subcommand)]
-enum SignersVerb {
+pub(crate) enum SignersVerb {
     /// Allow a key to write, from the next event on
     Add(AddSignerArgs),
     /// Change a signer's role, from the next event on
@@ -49,7 +43,7 @@ enum SignersVerb {
 }
 
 #[derive(Args)]
-struct AddSignerArgs {
+pub(crate) struct AddSignerArgs {
     /// A name of letters, digits, `.`, `_`, `-` and `@`. Every commit shows it
     // A key that is given here by mistake is to be refused, not printed by the parser.
     #[arg(allow_hyphen_values = true)]
@@ -70,7 +64,7 @@ struct AddSignerArgs {
 
 /// The role of a signer: what it may write.
 #[derive(Clone, Copy, ValueEnum)]
-enum SignerRoleArg {
+pub(crate) enum SignerRoleArg {
     /// Everything
     Owner,
     /// The agent's commands, undo, exports, and looks
@@ -92,8 +86,8 @@ impl From<SignerRoleArg> for SignerRole {
     }
 }
 
-pub(crate) fn run(global: &Global, args: &SignersArgs) -> Result<u8> {
-    match &args.verb {
+pub(crate) fn run(global: &Global, verb: &SignersVerb) -> Result<u8> {
+    match verb {
         SignersVerb::Add(add) => run_add(global, add)?,
         SignersVerb::Role { name, role } => run_role(global, name, (*role).into())?,
         SignersVerb::Rm { name } => {

@@ -16,7 +16,7 @@ use crate::terminal;
 use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep, filled};
 
 #[derive(Args)]
-pub(super) struct K8s {
+pub(crate) struct K8s {
     /// The container image with agekeep [default: a placeholder]
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,

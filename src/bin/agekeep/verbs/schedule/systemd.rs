@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep, filled};
 
 #[derive(Args)]
-pub(super) struct Systemd {
+pub(crate) struct Systemd {
     /// Only this one, to be written to its file
     #[arg(value_name = "UNIT")]
     unit: Option<Unit>,
