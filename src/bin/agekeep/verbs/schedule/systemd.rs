@@ -51,20 +51,15 @@ pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> 
         ));
     }
     let [service, timer] = names(args);
-    let mut files = Vec::new();
-    if args.unit != Some(Unit::Timer) {
-        files.push(ScheduleFile {
-            name: service,
-            text: to_service(sweep, args),
-        });
-    }
-    if args.unit != Some(Unit::Service) {
-        files.push(ScheduleFile {
-            name: timer,
-            text: include_str!("timer.txt").into(),
-        });
-    }
-    Ok(files)
+    let all = [
+        (Unit::Service, service, to_service(sweep, args)),
+        (Unit::Timer, timer, include_str!("timer.txt").to_owned()),
+    ];
+    let wanted = |unit: &Unit| args.unit.is_none_or(|only| only == *unit);
+    let wanted = all.into_iter().filter(|(unit, ..)| wanted(unit));
+    Ok(wanted
+        .map(|(_, name, text)| ScheduleFile { name, text })
+        .collect())
 }
 
 /// Writes the directions for the units, as comments; nothing if one unit is printed for its file.
