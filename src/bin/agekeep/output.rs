@@ -158,10 +158,15 @@ pub(super) fn note_to_person(text: &str) {
 
 /// Writes a number of things in words.
 pub(super) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {}", plural(count, what))
+}
+
+/// Returns the word for so many things of one kind.
+pub(super) fn plural(count: u64, what: &str) -> String {
     match (count, what) {
-        (1, _) => format!("1 {what}"),
-        (_, "memory") => format!("{count} memories"),
-        _ => format!("{count} {what}s"),
+        (1, _) => what.to_owned(),
+        (_, "memory") => "memories".into(),
+        _ => format!("{what}s"),
     }
 }
 

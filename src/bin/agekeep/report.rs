@@ -79,12 +79,7 @@ fn count(number: u64) -> String {
 
 /// Formats a count of things, with its thousands apart.
 fn counted(number: u64, what: &str) -> String {
-    let plural = match (number, what) {
-        (1, _) => return format!("1 {what}"),
-        (_, "memory") => "memories".into(),
-        _ => format!("{what}s"),
-    };
-    format!("{} {plural}", count(number))
+    format!("{} {}", count(number), output::plural(number, what))
 }
 
 /// Says what a receipt proves.
