@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::args::{Global, memory_path};
 use crate::output::Style;
-use crate::table::{self, Column, List, ListRow, Screen, number};
+use crate::table::{self, Column, ListRow, Screen, number};
 use crate::verbs::history;
 use crate::{output, terminal};
 
@@ -107,10 +107,7 @@ fn list(global: &Global, screen: &Screen, text: &str) -> Result<()> {
         Ok(ListRow::new(Style::Plain, vec![size.into(), path.into()]))
     });
     let heading = screen.sentence(heading).into_iter().map(Ok);
-    output::pages(
-        global,
-        heading.chain(List::new(screen, ENTRIES).over(entries)),
-    )
+    output::pages(global, heading.chain(screen.list(ENTRIES, entries)))
 }
 
 // The source of a text.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::args::{Global, memory_glob};
 use crate::output::{self, Style, plain};
 use crate::render::{self, seconds};
-use crate::table::{self, Column, List, ListRow, Screen, extra, main, number, whole};
+use crate::table::{self, Column, ListRow, Screen, extra, main, number, whole};
 
 #[derive(Args)]
 pub(crate) struct Expire {
@@ -49,7 +49,7 @@ fn print(global: &Global, plan: &SweepPlan, swept: Option<&Swept>) -> Result<u8>
         let rows = due(plan).map(|(word, due)| Ok(to_row(word, due, &screen)));
         let top = screen.sentence(&heading(plan)).into_iter().map(Ok);
         let end = screen.sentence(&ending(plan, swept)).into_iter().map(Ok);
-        let lines = List::new(&screen, DUE).over(rows);
+        let lines = screen.list(DUE, rows);
         output::pages(global, top.chain(lines).chain(end))?;
     } else {
         output::line(&to_text(plan, swept))?;
