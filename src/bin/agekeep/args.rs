@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use agekeep::error::{Error, Result};
 use agekeep::event::Context;
@@ -11,6 +12,7 @@ use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::ROOT;
 use agekeep::store::{Clock, Keys, Store};
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 #[cfg(feature = "http")]
@@ -265,6 +267,16 @@ enum Verb {
 pub(crate) struct VerbGroup<V: Subcommand> {
     #[command(subcommand)]
     pub(crate) verb: V,
+}
+
+/// Parses one of these words, which help shows with what each means.
+pub(crate) fn one_of<T>(words: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr + Clone + Send + Sync + 'static,
+{
+    let words = words.iter();
+    let values = words.map(|(word, means)| PossibleValue::new(word).help(means));
+    PossibleValuesParser::new(values).map(|word| word.parse().ok().expect("it is one of these"))
 }
 
 /// Parses a path: one that does not begin with a slash is below `/memories`, in every verb.

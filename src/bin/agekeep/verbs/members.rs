@@ -10,10 +10,10 @@ use agekeep::crypto::recipients::{Member, Role};
 use agekeep::error::{Error, Result};
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::{Audience, Recipient, Rekeyed};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::args::{Global, memory_glob, path_or_id};
+use crate::args::{Global, memory_glob, one_of, path_or_id};
 use crate::output::{self, Style, plain};
 use crate::recovery;
 use crate::table::{self, Column, ListRow, Screen, main, whole};
@@ -51,17 +51,18 @@ pub(crate) struct AddMemberArgs {
     #[arg(long)]
     new: bool,
     /// What they can read
-    #[arg(long, value_enum, default_value_t = RecipientRoleArg::Reader)]
-    role: RecipientRoleArg,
+    #[arg(long, value_parser = one_of::<Role>(&ROLES), default_value = "reader")]
+    role: Role,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum RecipientRoleArg {
-    /// Content and audit records
-    Reader,
-    /// Audit records alone: who did what and when, to which path
-    Auditor,
-}
+/// The roles of members: what each can read.
+const ROLES: [(&str, &str); 2] = [
+    ("reader", "Content and audit records"),
+    (
+        "auditor",
+        "Audit records alone: who did what and when, to which path",
+    ),
+];
 
 #[derive(Args)]
 pub(crate) struct ReplaceKeys {
@@ -99,13 +100,9 @@ fn add_member(global: &Global, add: &AddMemberArgs) -> Result<()> {
         (Some(fresh), _) => fresh.recipient()?,
         (None, given) => read_recipient(given.as_deref().unwrap_or_default())?,
     };
-    let role = match add.role {
-        RecipientRoleArg::Reader => Role::Reader,
-        RecipientRoleArg::Auditor => Role::Auditor,
-    };
     let mut store = global.open()?;
-    let meta = store.add_member(&add.name, role, &recipient, &global.context())?;
-    let opens = match role {
+    let meta = store.add_member(&add.name, add.role, &recipient, &global.context())?;
+    let opens = match add.role {
         Role::Auditor => "who did what and when, and no content",
         _ => "everything, including all of history",
     };

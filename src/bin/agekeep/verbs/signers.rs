@@ -7,11 +7,11 @@ use agekeep::error::{Error, Result};
 use agekeep::store::revision::parse_time;
 use agekeep::store::{Removed, Signer, SignerRole, Validity, VerifyingKey};
 use chrono::{DateTime, Utc};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::args::Global;
+use crate::args::{Global, one_of};
 use crate::output::{Style, plain};
 use crate::render::seconds;
 use crate::table::{self, Column, ListRow, Screen, extra, main, whole};
@@ -29,8 +29,8 @@ pub(crate) enum SignersVerb {
         /// The signer's name, as `signers list` shows it
         #[arg(allow_hyphen_values = true)]
         name: String,
-        #[arg(value_enum)]
-        role: SignerRoleArg,
+        #[arg(value_parser = one_of::<SignerRole>(&ROLES))]
+        role: SignerRole,
     },
     /// Remove a signer. What they wrote stays valid
     Rm {
@@ -52,8 +52,8 @@ pub(crate) struct AddSignerArgs {
     #[arg(allow_hyphen_values = true)]
     key: String,
     /// What they may write
-    #[arg(long, value_enum, default_value_t = SignerRoleArg::Writer)]
-    role: SignerRoleArg,
+    #[arg(long, value_parser = one_of::<SignerRole>(&ROLES), default_value = "writer")]
+    role: SignerRole,
     /// The key is valid from this time: RFC 3339 or a date, in UTC
     #[arg(long, value_name = "TIME")]
     valid_after: Option<String>,
@@ -62,34 +62,18 @@ pub(crate) struct AddSignerArgs {
     valid_before: Option<String>,
 }
 
-/// The role of a signer: what it may write.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum SignerRoleArg {
-    /// Everything
-    Owner,
-    /// The agent's commands, undo, exports, and looks
-    Writer,
-    /// Sweeps, erasures, new holds, and looks
-    Sweeper,
-    /// Looks only
-    Auditor,
-}
-
-impl From<SignerRoleArg> for SignerRole {
-    fn from(role: SignerRoleArg) -> Self {
-        match role {
-            SignerRoleArg::Owner => Self::Owner,
-            SignerRoleArg::Writer => Self::Writer,
-            SignerRoleArg::Sweeper => Self::Sweeper,
-            SignerRoleArg::Auditor => Self::Auditor,
-        }
-    }
-}
+/// The roles of signers: what each may write.
+const ROLES: [(&str, &str); 4] = [
+    ("owner", "Everything"),
+    ("writer", "The agent's commands, undo, exports, and looks"),
+    ("sweeper", "Sweeps, erasures, new holds, and looks"),
+    ("auditor", "Looks only"),
+];
 
 pub(crate) fn run(global: &Global, verb: &SignersVerb) -> Result<u8> {
     match verb {
         SignersVerb::Add(add) => run_add(global, add)?,
-        SignersVerb::Role { name, role } => run_role(global, name, (*role).into())?,
+        SignersVerb::Role { name, role } => run_role(global, name, *role)?,
         SignersVerb::Rm { name } => {
             let removed = global.open()?.remove_signer(name, &global.context())?;
             show_removed(global, &removed)?;
@@ -109,13 +93,8 @@ fn run_add(global: &Global, add: &AddSignerArgs) -> Result<()> {
     let validity = validity.map_err(|why| Error::invalid("the time of the key", why))?;
     let (key, file) = read_key(&add.key)?;
     let mut store = global.open()?;
-    let (signer, meta) = store.add_signer(
-        &add.name,
-        &key,
-        add.role.into(),
-        validity,
-        &global.context(),
-    )?;
+    let (signer, meta) =
+        store.add_signer(&add.name, &key, add.role, validity, &global.context())?;
     if let Some(file) = file.filter(|_| !global.json) {
         output::note(&format!("The key was read from {file}."));
     }
