@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use agekeep::error::{Error, Result};
 use agekeep::event::Context;
@@ -11,10 +12,12 @@ use agekeep::id::MemoryId;
 use agekeep::memory_tool::path::ROOT;
 use agekeep::store::{Clock, Keys, Store};
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 #[cfg(feature = "http")]
 use crate::ui;
+use crate::verbs::memory::MemoryArgs;
 use crate::verbs::{
     erase, export, history, import, init, man, mcp_config, members, memory, policy, prompt, proof,
     receipt, redact, remote, renamed, replicas, report, retention, rules, scan, schedule, signers,
@@ -160,21 +163,21 @@ enum Verb {
     Rollback(undo::Rollback),
     /// Show a file with line numbers, or list a directory
     #[command(visible_aliases = ["cat", "ls"])]
-    View(memory::ViewArgs),
+    View(MemoryArgs<memory::ViewArgs>),
     /// Create a file
-    Create(memory::Create),
+    Create(MemoryArgs<memory::Create>),
     /// Replace a text that occurs exactly once in a file
-    Edit(memory::Edit),
+    Edit(MemoryArgs<memory::Edit>),
     /// Insert text after a line
-    Insert(memory::Insert),
+    Insert(MemoryArgs<memory::Insert>),
     /// Delete a file, or a directory with everything in it
     #[command(visible_alias = "rm")]
-    Delete(memory::Delete),
+    Delete(MemoryArgs<memory::Delete>),
     /// Move a file or a directory
     #[command(visible_alias = "mv")]
-    Rename(memory::Rename),
+    Rename(MemoryArgs<memory::Rename>),
     /// Write a whole file, new or existing
-    Write(memory::Write),
+    Write(MemoryArgs<memory::Write>),
     /// Execute memory-tool calls, a JSON object on each line
     Tool(tool::ToolArgs),
     /// Serve the memory to MCP clients, over pipes or HTTP
@@ -193,9 +196,9 @@ enum Verb {
     /// Accept a rolled-back history, or another store in its place
     AcceptRollback,
     /// List, add and remove the people who can read the store
-    Members(members::Members),
+    Members(VerbGroup<members::MembersVerb>),
     /// Replace, export or back up the keys of memories
-    Keys(members::KeysArgs),
+    Keys(VerbGroup<members::KeyVerb>),
     /// List, add and remove the git repositories that get copies
     Remote(remote::RemoteArgs),
     /// Send the events that a remote lacks, as ciphertext
@@ -211,23 +214,23 @@ enum Verb {
     /// Remove expired memories, and erase those past their grace
     Expire(retention::Expire),
     /// Protect memories from expiry, erasure and deletion
-    Hold(retention::HoldArgs),
+    Hold(VerbGroup<retention::HoldVerb>),
     /// Erase memories, also from history, by destroying their keys
     Erase(erase::Erase),
     /// Show and check the receipts of erasures
-    Receipt(receipt::ReceiptArgs),
+    Receipt(VerbGroup<receipt::ReceiptVerb>),
     /// List what may cause problems later, each with its fix
     Doctor,
     /// Show, explain or change the policy
-    Policy(policy::PolicyArgs),
+    Policy(VerbGroup<policy::PolicyVerb>),
     /// List, add and remove the keys that may write
-    Signers(signers::SignersArgs),
+    Signers(VerbGroup<signers::SignersVerb>),
     /// Remove a secret from a memory, and erase older versions
     Redact(redact::Redact),
     /// List the redaction rules, or test them on a text
-    Rules(rules::Rules),
+    Rules(VerbGroup<rules::RulesVerb>),
     /// Print a timer, crontab line or job that sweeps every day
-    Schedule(schedule::Schedule),
+    Schedule(VerbGroup<schedule::Scheduler>),
     /// Copy mounted key files to a folder that only this account reads
     #[command(hide = true)] // for the first container of a job that `schedule k8s` prints
     CopyKeys(schedule::CopyKeys),
@@ -257,6 +260,23 @@ enum Verb {
     Help(help::HelpArgs),
     #[command(flatten)]
     Renamed(renamed::Renamed),
+}
+
+// The verbs below a verb.
+#[derive(Args)]
+pub(crate) struct VerbGroup<V: Subcommand> {
+    #[command(subcommand)]
+    pub(crate) verb: V,
+}
+
+/// Parses one of these words, which help shows with what each means.
+pub(crate) fn one_of<T>(words: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr + Clone + Send + Sync + 'static,
+{
+    let words = words.iter();
+    let values = words.map(|(word, means)| PossibleValue::new(word).help(means));
+    PossibleValuesParser::new(values).map(|word| word.parse().ok().expect("it is one of these"))
 }
 
 /// Parses a path: one that does not begin with a slash is below `/memories`, in every verb.
@@ -359,8 +379,8 @@ fn carry_out(mut global: Global, verb: Verb, line: &ArgMatches) -> Result<u8> {
         Verb::Checkpoint(args) => proof::checkpoint(&global, &args),
         Verb::AuditKit(args) => proof::audit_kit(&global, &args),
         Verb::AcceptRollback => proof::accept_rollback(&global),
-        Verb::Members(args) => members::members(&global, &args),
-        Verb::Keys(args) => members::keys(&global, &args),
+        Verb::Members(args) => members::members(&global, &args.verb),
+        Verb::Keys(args) => members::keys(&global, &args.verb),
         Verb::Remote(args) => remote::remote(&global, &args),
         Verb::Push(args) => remote::push(&global, &args),
         Verb::Pull(args) => remote::pull(&global, &args),
@@ -368,15 +388,15 @@ fn carry_out(mut global: Global, verb: Verb, line: &ArgMatches) -> Result<u8> {
         Verb::Sync(args) => replicas::sync(&global, &args),
         Verb::Replicas(args) => replicas::replicas(&global, &args),
         Verb::Expire(args) => retention::run(&global, &args),
-        Verb::Hold(args) => retention::hold(&global, &args),
+        Verb::Hold(args) => retention::hold(&global, &args.verb),
         Verb::Erase(args) => erase::erase(&global, &args),
-        Verb::Receipt(args) => receipt::run(&global, &args),
+        Verb::Receipt(args) => receipt::run(&global, &args.verb),
         Verb::Doctor => status::doctor(&global),
-        Verb::Policy(args) => policy::run(&global, &args),
-        Verb::Signers(args) => signers::run(&global, &args),
+        Verb::Policy(args) => policy::run(&global, &args.verb),
+        Verb::Signers(args) => signers::run(&global, &args.verb),
         Verb::Redact(args) => redact::run(&global, &args),
         Verb::Rules(args) => rules::run(&global, &args.verb),
-        Verb::Schedule(args) => schedule::run(&global, &args),
+        Verb::Schedule(args) => schedule::run(&global, &args.verb),
         Verb::CopyKeys(args) => schedule::copy_keys(&args),
         Verb::McpConfig(args) => mcp_config::run(&global, &args),
         Verb::Prompt(args) => prompt::run(&global, &args),
@@ -454,6 +474,15 @@ impl Global {
     pub(crate) fn open(&self) -> Result<Store> {
         let path = self.protected_store()?;
         self.open_at(&path, environment::keys(self)?, true)
+    }
+
+    /// Opens the store for commands, or for a dry run of one, which needs no signing key.
+    pub(crate) fn open_unless(&self, dry_run: bool) -> Result<Store> {
+        if dry_run {
+            self.open_for_reading()
+        } else {
+            self.open()
+        }
     }
 
     /// Prints which store this is, the first time one is seen at its place.

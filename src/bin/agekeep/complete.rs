@@ -19,7 +19,6 @@ use agekeep::memory_tool::path::ROOT;
 use agekeep::policy::key::PolicyKey;
 use agekeep::store::Store;
 use agekeep::store::log::Entry;
-use agekeep::store::retention::ActiveHold;
 use clap::{Arg, Args, Command, ValueEnum, ValueHint};
 use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate};
 
@@ -104,7 +103,7 @@ fn candidates(words: Vec<OsString>, live: bool) -> Vec<(String, Option<String>)>
     let last = words.len().saturating_sub(1);
     let mut command = command_line();
     if live && let Some(global) = Global::in_words(&words[..last]) {
-        command = with_names(command, &[], &Names(global.into()));
+        command = with_names(command, &[], &Arc::new(global));
     }
     let here = environment::here();
     let found =
@@ -122,23 +121,14 @@ fn candidates(words: Vec<OsString>, live: bool) -> Vec<(String, Option<String>)>
     found.iter().filter_map(both).collect()
 }
 
-/// A kind of name that a store has.
-#[derive(Clone, Copy)]
-enum Kind {
-    Path,
-    Revision,
-    RevisionOrPath,
-    PathAtRevision,
-    Actor,
-    Session,
-    Member,
-    Signer,
-    Hold,
-    PolicyKey,
-}
+/// A name, and what to say beside it.
+type StoreName = (String, Option<String>);
 
-/// Returns the kind of name that an argument takes, by the name of its value in help.
-fn kind_of(verbs: &[String], arg: &Arg) -> Option<Kind> {
+/// Lists names of one kind that a store has, for what was typed.
+type Lister = fn(&mut Store, &str) -> Vec<StoreName>;
+
+/// Returns what lists the names that an argument takes, by the name of its value in help.
+fn lister(verbs: &[String], arg: &Arg) -> Option<Lister> {
     // A path of this machine.
     if arg.get_value_hint() != ValueHint::Unknown {
         return None;
@@ -147,30 +137,49 @@ fn kind_of(verbs: &[String], arg: &Arg) -> Option<Kind> {
     let named = arg.get_value_names().and_then(<[_]>::first);
     let name = named.map_or_else(|| id.to_uppercase(), ToString::to_string);
     let group = verbs.first().map_or("", String::as_str);
-    match (group, name.as_str()) {
-        (_, "NAME") if id == "actor" => Some(Kind::Actor),
-        (_, "ID") if id == "session" => Some(Kind::Session),
+    let lister: Lister = match (group, name.as_str()) {
+        (_, "NAME") if id == "actor" => |store, _| newest(store, |event| event.actor.clone()),
+        (_, "ID") if id == "session" => |store, _| newest(store, |event| event.session.clone()),
         (_, "PATH" | "PATHS" | "OLD_PATH" | "NEW_PATH" | "PATH|ID" | "PATH|GLOB|ID" | "GLOB") => {
-            Some(Kind::Path)
+            |store, typed| paths(store, "", typed)
         }
-        (_, "REV" | "REV|TIME" | "REV[..REV]") => Some(Kind::Revision),
-        (_, "REV[:PATH]" | "REV:PATH") => Some(Kind::PathAtRevision),
-        (_, "A] [B] [PATH") => Some(Kind::RevisionOrPath),
-        (_, "HOLD") => Some(Kind::Hold),
-        ("policy", "KEY") => Some(Kind::PolicyKey),
-        ("members" | "recipients" | "audit-kit", "NAME") => Some(Kind::Member),
-        ("signers", "NAME") => Some(Kind::Signer),
-        _ => None,
-    }
+        (_, "REV" | "REV|TIME" | "REV[..REV]") => |store, _| revisions(store),
+        (_, "REV[:PATH]" | "REV:PATH") => |store, typed| match typed.split_once(':') {
+            Some((revision, path)) => paths(store, &format!("{revision}:"), path),
+            None => revisions(store),
+        },
+        (_, "A] [B] [PATH") => |store, typed| [revisions(store), paths(store, "", typed)].concat(),
+        (_, "HOLD") => |store, _| {
+            let holds = store.holds().unwrap_or_default().into_iter();
+            holds
+                .map(|hold| (hold.hold.to_string(), hold.reason))
+                .collect()
+        },
+        ("policy", "KEY") => |_, _| {
+            PolicyKey::all()
+                .map(|key| (key.to_string(), None))
+                .collect()
+        },
+        ("members" | "recipients" | "audit-kit", "NAME") => |store, _| {
+            let members = store.members().iter();
+            members.map(|member| (member.name.clone(), None)).collect()
+        },
+        ("signers", "NAME") => |store, _| {
+            let signers = store.signer_list().into_iter();
+            signers.map(|signer| (signer.name, None)).collect()
+        },
+        _ => return None,
+    };
+    Some(lister)
 }
 
 /// Lets each argument that takes a name of the store be completed with such names.
-fn with_names(command: Command, verbs: &[String], names: &Names) -> Command {
-    let command = command.mut_args(|arg| match kind_of(verbs, &arg) {
-        Some(kind) => {
-            let names = names.clone();
+fn with_names(command: Command, verbs: &[String], global: &Arc<Global>) -> Command {
+    let command = command.mut_args(|arg| match lister(verbs, &arg) {
+        Some(list) => {
+            let global = Arc::clone(global);
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
-                names.fitting(kind, typed.to_str().unwrap_or_default())
+                fitting(&global, list, typed.to_str().unwrap_or_default())
             }))
         }
         None => arg,
@@ -178,60 +187,27 @@ fn with_names(command: Command, verbs: &[String], names: &Names) -> Command {
     command.mut_subcommands(|verb| {
         let mut verbs = verbs.to_vec();
         verbs.push(verb.get_name().to_owned());
-        with_names(verb, &verbs, names)
+        with_names(verb, &verbs, global)
     })
 }
 
-/// The names in the store that a command line is about.
-#[derive(Clone)]
-struct Names(Arc<Global>);
-
-/// A name, and what to say beside it.
-type StoreName = (String, Option<String>);
-
-impl Names {
-    /// Returns the names that begin with what was typed. A store that cannot be read has none.
-    fn fitting(&self, kind: Kind, typed: &str) -> Vec<CompletionCandidate> {
-        let found = self.found(kind, typed).unwrap_or_default();
-        let fitting = found
-            .into_iter()
-            .filter(|(name, _)| name.starts_with(typed));
-        fitting
-            .take(CANDIDATES_MAX)
-            .enumerate()
-            .map(|(at, (name, help))| {
-                CompletionCandidate::new(name)
-                    .help(help.map(Into::into))
-                    .display_order(Some(at))
-            })
-            .collect()
-    }
-
-    fn found(&self, kind: Kind, typed: &str) -> Option<Vec<StoreName>> {
-        let mut store = self.0.open_silently().ok()?;
-        let alone = |name: &str| (name.to_owned(), None);
-        Some(match kind {
-            Kind::Path => paths(&store, "", typed),
-            Kind::Revision => revisions(&store),
-            Kind::RevisionOrPath => [revisions(&store), paths(&store, "", typed)].concat(),
-            Kind::PathAtRevision => match typed.split_once(':') {
-                Some((revision, path)) => paths(&store, &format!("{revision}:"), path),
-                None => revisions(&store),
-            },
-            Kind::Actor => newest(&store, |event| event.actor.clone()),
-            Kind::Session => newest(&store, |event| event.session.clone()),
-            Kind::Member => store.members().iter().map(|m| alone(&m.name)).collect(),
-            Kind::Signer => store.signer_list().iter().map(|s| alone(&s.name)).collect(),
-            Kind::Hold => {
-                let holds = store.holds().ok()?;
-                let number = |hold: &ActiveHold| (hold.hold.to_string(), hold.reason.clone());
-                holds.iter().map(number).collect()
-            }
-            Kind::PolicyKey => PolicyKey::all()
-                .map(|key| alone(&key.to_string()))
-                .collect(),
+/// Returns the names that begin with what was typed. A store that cannot be read has none.
+fn fitting(global: &Global, list: Lister, typed: &str) -> Vec<CompletionCandidate> {
+    let store = global.open_silently();
+    let found = store.map(|mut store| list(&mut store, typed));
+    let fitting = found
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(name, _)| name.starts_with(typed));
+    fitting
+        .take(CANDIDATES_MAX)
+        .enumerate()
+        .map(|(at, (name, help))| {
+            CompletionCandidate::new(name)
+                .help(help.map(Into::into))
+                .display_order(Some(at))
         })
-    }
+        .collect()
 }
 
 /// Returns the paths that begin with what was typed, up to the next folder in which they differ.

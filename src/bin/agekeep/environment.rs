@@ -66,11 +66,6 @@ pub(super) fn passphrase_file() -> Option<PathBuf> {
     file.filter(|file| !file.as_os_str().is_empty())
 }
 
-/// Tells whether the environment names a command that prints the passphrase.
-pub(super) fn has_passphrase_command() -> bool {
-    passphrase_command().is_some()
-}
-
 /// Returns the command that prints the passphrase.
 pub(super) fn passphrase_command() -> Option<OsString> {
     env::var_os("AGEKEEP_PASSPHRASE_COMMAND").filter(|command| !command.is_empty())
@@ -270,12 +265,8 @@ pub(super) fn pager() -> Vec<String> {
     let chosen = ["AGEKEEP_PAGER", "PAGER"]
         .iter()
         .find_map(|name| env::var(name).ok());
-    let words: Vec<String> = chosen
-        .unwrap_or_else(|| "less -FRX".into())
-        .split_whitespace()
-        .map(str::to_owned)
-        .collect();
-    words
+    let chosen = chosen.unwrap_or_else(|| "less -FRX".into());
+    chosen.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Returns the command that edits a file, if the environment names one.
@@ -315,6 +306,43 @@ pub(super) fn absolute(what: &'static str, path: &Path) -> Result<String> {
     let path: PathBuf = path.components().collect();
     let text = path.to_str().ok_or_else(|| invalid("it is not UTF-8"))?;
     one_line(what, text)
+}
+
+/// The absolute paths of a store and of the keys to it, for another process.
+pub(crate) struct Places {
+    pub(crate) store: String,
+    pub(crate) identity: String,
+    pub(crate) signing_key: String,
+    /// The keyring's folder, if the caller names one.
+    pub(crate) keyring: Option<String>,
+}
+
+impl Places {
+    /// Finds those that the options and the environment name.
+    pub(crate) fn find(global: &Global) -> Result<Self> {
+        let keyring = keyring(global)?;
+        let keyring = keyring.map(|path| absolute("the keyring's path", &path));
+        Ok(Self {
+            store: absolute("the store's path", &store(global)?)?,
+            identity: absolute("the identity's path", &identity(global)?)?,
+            signing_key: absolute("the signing key's path", &signing_key(global)?)?,
+            keyring: keyring.transpose()?,
+        })
+    }
+
+    /// Returns the options that name them.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let mut named = vec![
+            ("--store", &self.store),
+            ("--identity", &self.identity),
+            ("--signing-key", &self.signing_key),
+        ];
+        named.extend(self.keyring.iter().map(|path| ("--keyring", path)));
+        let words = named.into_iter();
+        words
+            .flat_map(|(name, path)| [name.to_owned(), path.clone()])
+            .collect()
+    }
 }
 
 /// Accepts a text that fits into one line of every format.

@@ -110,31 +110,21 @@ fn of_verb(global: &Global, words: &[&str]) -> u8 {
     let Err(error) = command().try_get_matches_from(line) else {
         return USAGE;
     };
-    let topics = TOPICS.map(|(name, _)| name).into_iter().chain([OPTIONS]);
-    match (error.kind(), words) {
-        (ErrorKind::InvalidSubcommand, [word]) => match nearest(word, topics)[..] {
-            [topic, ..] => {
-                let said = format!(
-                    "error: no verb and no topic is called '{word}'\n\n  tip: a similar topic \
-                     exists: '{topic}'\n\nFor more information, try 'agekeep --help'."
-                );
-                output::usage(&said, global.json);
-                USAGE
-            }
-            [] if error.to_string().contains("tip:") => misused(&error),
-            [] => {
-                let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
-                let said = format!(
-                    "error: no verb and no topic is called '{word}'\n\n  topics: {} {OPTIONS}\n\n\
-                     For more information, try 'agekeep --help'.",
-                    topics.join(" ")
-                );
-                output::usage(&said, global.json);
-                USAGE
-            }
-        },
-        _ => misused(&error),
-    }
+    let (ErrorKind::InvalidSubcommand, [word]) = (error.kind(), words) else {
+        return misused(&error);
+    };
+    let topics = TOPICS.map(|(name, _)| name);
+    let tip = match nearest(word, topics.into_iter().chain([OPTIONS]))[..] {
+        [topic, ..] => format!("tip: a similar topic exists: '{topic}'"),
+        [] if error.to_string().contains("tip:") => return misused(&error),
+        [] => format!("topics: {} {OPTIONS}", topics.join(" ")),
+    };
+    let said = format!(
+        "error: no verb and no topic is called '{word}'\n\n  {tip}\n\nFor more information, try \
+         'agekeep --help'."
+    );
+    output::usage(&said, global.json);
+    USAGE
 }
 
 /// Prints the options of every verb.

@@ -10,10 +10,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agekeep::error::{Error, Result};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{self, HeaderValue};
+use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, StatusCode};
@@ -52,16 +53,24 @@ pub(crate) trait Answers: Send + Sync + 'static {
     ) -> impl Future<Output = Response> + Send;
 }
 
-/// Begins to listen at an address.
-pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
-    let socket = match address {
-        SocketAddr::V4(_) => TcpSocket::new_v4(),
-        SocketAddr::V6(_) => TcpSocket::new_v6(),
-    }?;
-    // An earlier server may have left connections behind.
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
+/// Begins to listen at an address, and returns the one that it got.
+///
+/// # Errors
+/// [`Error::Io`] if the address cannot be had.
+pub(crate) fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    let begin = || {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4(),
+            SocketAddr::V6(_) => TcpSocket::new_v6(),
+        }?;
+        // An earlier server may have left connections behind.
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        let listener = socket.listen(BACKLOG)?;
+        let bound = listener.local_addr()?;
+        Ok((listener, bound))
+    };
+    begin().map_err(Error::io("listen at", address.to_string().as_ref()))
 }
 
 /// Accepts connections until the server is told to end.
@@ -142,13 +151,33 @@ pub(crate) fn with<B: Body<Data = Bytes>>(
     })
 }
 
+/// The kind of a plain text.
+pub(crate) const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// Makes an answer with a body of this kind.
+pub(crate) fn response(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Full::new(body.into()).boxed());
+    *response.status_mut() = status;
+    with_header(response, header::CONTENT_TYPE, kind)
+}
+
+/// Sets a header of an answer.
+pub(crate) fn with_header(
+    mut response: Response,
+    name: HeaderName,
+    value: &'static str,
+) -> Response {
+    let value = HeaderValue::from_static(value);
+    response.headers_mut().insert(name, value);
+    response
+}
+
+/// Has the connection closed after an answer.
+pub(crate) fn closing(response: Response) -> Response {
+    with_header(response, header::CONNECTION, "close")
+}
+
 /// Makes an answer after which the connection is closed.
 pub(crate) fn refusal(status: StatusCode, why: &'static str) -> Response {
-    let mut refusal = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
-    *refusal.status_mut() = status;
-    let close = HeaderValue::from_static("close");
-    refusal.headers_mut().insert(header::CONNECTION, close);
-    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-    refusal.headers_mut().insert(header::CONTENT_TYPE, plain);
-    refusal
+    closing(response(status, PLAIN, why))
 }

@@ -28,12 +28,17 @@ pub(super) fn is_terminal() -> bool {
 
 /// Reads a file whole, if it has no more bytes than `bytes_max`.
 pub(super) fn bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
+    let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+    bounded(path, "the file", bytes_max)
+}
+
+/// Reads a file whole, which an error calls `what`, if it has no more bytes than `bytes_max`.
+pub(super) fn bounded(path: &Path, what: &'static str, bytes_max: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(Error::io("read", path))?;
-    let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
+    let read = file.take(bytes_max as u64 + 1).read_to_end(&mut bytes);
     read.map_err(Error::io("read", path))?;
-    if bytes.len() as u64 > bytes_max {
-        let (what, bytes_max) = ("the file", usize::try_from(bytes_max).unwrap_or(usize::MAX));
+    if bytes.len() > bytes_max {
         return Err(Error::TooLong { what, bytes_max });
     }
     Ok(bytes)

@@ -38,8 +38,7 @@ pub(super) fn text(text: &str) -> Result<()> {
     if is_terminal() && !text.ends_with('\n') {
         return line(text);
     }
-    let text = for_stdout(text);
-    write(|out| out.write_all(text.as_bytes())).map(drop)
+    data(text).map(drop)
 }
 
 /// Prints a piece of data with its line end, at once; `false` if the reader is gone.
@@ -102,7 +101,7 @@ pub(super) fn refusal(content: &str, hint: Option<&str>) {
         "error: "
     };
     let hint = hint.map(|hint| format!("\nhint: {hint}"));
-    complain(&format!("{mark}{content}{}", hint.unwrap_or_default()));
+    note(&format!("{mark}{content}{}", hint.unwrap_or_default()));
 }
 
 /// Prints an error and its hint. Both may repeat what the user typed, so what a built-in rule takes
@@ -112,14 +111,14 @@ pub(super) fn error(error: &Error, as_json: bool) {
     if as_json {
         refuse(error.code(), error.exit_code(), &message, &hint);
     } else {
-        complain(&format!("error: {message}\nhint: {hint}"));
+        note(&format!("error: {message}\nhint: {hint}"));
     }
 }
 
 /// Prints an error as an object.
 fn refuse(code: &str, exit: u8, message: &str, hint: &str) {
     let body = json!({"code": code, "exit": exit, "message": message, "hint": hint});
-    complain(&json!({"schema": "agekeep.error/1", "error": body}).to_string());
+    note(&json!({"schema": "agekeep.error/1", "error": body}).to_string());
 }
 
 /// Prints why a command line does not parse, and what would, without the secrets in it.
@@ -130,7 +129,7 @@ pub(super) fn usage(rendered: &str, as_json: bool) {
         let message = message.strip_prefix("error: ").unwrap_or(message);
         refuse("usage", USAGE, message, hint);
     } else {
-        complain(&text);
+        note(&text);
     }
 }
 
@@ -145,7 +144,9 @@ fn stripped(text: &str) -> String {
 
 /// Prints a note for people, beside the data.
 pub(super) fn note(text: &str) {
-    complain(text);
+    let text = escaped(text);
+    // If standard error is closed, there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Prints a note for a person at a terminal, and for no program.
@@ -157,16 +158,21 @@ pub(super) fn note_to_person(text: &str) {
 
 /// Writes a number of things in words.
 pub(super) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {}", plural(count, what))
+}
+
+/// Returns the word for so many things of one kind.
+pub(super) fn plural(count: u64, what: &str) -> String {
     match (count, what) {
-        (1, _) => format!("1 {what}"),
-        (_, "memory") => format!("{count} memories"),
-        _ => format!("{count} {what}s"),
+        (1, _) => what.to_owned(),
+        (_, "memory") => "memories".into(),
+        _ => format!("{what}s"),
     }
 }
 
 /// Prints a warning.
 pub(super) fn warn(text: &str) {
-    complain(&format!("warning: {text}"));
+    note(&format!("warning: {text}"));
 }
 
 /// The progress bar of a long verb, on standard error, and only on a terminal.
@@ -199,10 +205,15 @@ impl Bar {
     }
 }
 
-fn complain(text: &str) {
-    let text = escaped(text);
-    // If standard error is closed, there is nobody left to tell.
-    let _ = writeln!(io::stderr(), "{text}");
+/// Does long work, which tells how much of how much is done, with a bar.
+pub(super) fn with_bar<T>(
+    what: &'static str,
+    work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T,
+) -> T {
+    let mut bar = Bar::start(what);
+    let done = work(&mut |done, total| bar.show(done, Some(total)));
+    bar.finish();
+    done
 }
 
 /// Writes to standard output; `false` if the reader is gone, which is no error.

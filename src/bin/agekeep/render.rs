@@ -60,8 +60,7 @@ pub(super) fn to_row(entry: &Entry, screen: &Screen) -> ListRow {
             ("by", said(&event.actor)),
             ("signed by", said(&entry.signer)),
         ]);
-        let named = CALLER.iter().zip(of_caller(event));
-        below.extend(named.map(|(name, value)| (*name, said(value))));
+        below.extend(of_caller(event).map(|(name, value)| (name, said(value))));
         below.retain(|(_, value)| !value.is_empty());
     }
     if entry.signer.is_none() {
@@ -82,16 +81,14 @@ fn with_short_ids(text: &str) -> String {
 /// What is said of an event that anybody may have written.
 const UNSIGNED: &str = "NOT SIGNED BY A SIGNER OF THIS STORE";
 
-/// The names of what a caller says of its call, and why.
-const CALLER: [&str; 5] = ["session", "client", "tool-use", "trace", "reason"];
-
-fn of_caller(event: &Event) -> [&Option<String>; 5] {
+/// Returns what a caller says of its call, and why, each by its name.
+fn of_caller(event: &Event) -> [(&'static str, &Option<String>); 5] {
     [
-        &event.session,
-        &event.client,
-        &event.tool_use_id,
-        &event.trace,
-        &event.reason,
+        ("session", &event.session),
+        ("client", &event.client),
+        ("tool-use", &event.tool_use_id),
+        ("trace", &event.trace),
+        ("reason", &event.reason),
     ]
 }
 
@@ -128,7 +125,7 @@ pub(super) fn to_text(entry: &Entry) -> String {
         let _ = write!(line, "  {details}");
     }
     line.push_str(&who(entry));
-    for (name, value) in CALLER.iter().zip(of_caller(event)) {
+    for (name, value) in of_caller(event) {
         if let Some(value) = value {
             let _ = write!(line, "  {name}={}", quoted(value));
         }
@@ -255,6 +252,23 @@ pub(super) fn runs(runs: &[(u64, u64)]) -> String {
     all.join(",")
 }
 
+/// Says where secrets were found: `line 3`, or `lines 5,9-11`. The numbers come in order.
+pub(super) fn in_lines(numbers: impl Iterator<Item = usize>) -> String {
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        let number = number as u64;
+        match found.last_mut() {
+            Some((_, last)) if number == *last || number == *last + 1 => *last = number,
+            _ => found.push((number, number)),
+        }
+    }
+    let many = match found[..] {
+        [(first, last)] if first == last => "",
+        _ => "s",
+    };
+    format!("line{many} {}", runs(&found))
+}
+
 /// Returns a caller's word as it is, or in quotes if it could be mistaken for more than one.
 pub(super) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "._-:@/+".contains(c);
@@ -324,8 +338,7 @@ fn sizes(event: &Event) -> String {
         [] => String::new(),
         [touch] if touch.change == Change::None => String::new(),
         touches if touches.iter().all(|touch| touch.change == Change::Look) => {
-            let many = if touches.len() == 1 { "" } else { "s" };
-            format!("  {} version{many}", touches.len())
+            format!("  {}", counted(touches.len() as u64, "version"))
         }
         [touch] => format!("  v{} {} bytes", touch.version, touch.bytes),
         touches => {
@@ -464,13 +477,9 @@ pub(super) fn to_stat(changed: &MemoryDiff) -> String {
 
 /// Renders the last line of `--stat`.
 pub(super) fn total(changes: &[MemoryDiff]) -> String {
-    let sum = counts_of(changes);
-    let many = if changes.len() == 1 {
-        "memory"
-    } else {
-        "memories"
-    };
-    format!("{} {many}, +{} -{} lines", changes.len(), sum.0, sum.1)
+    let (added, removed) = counts_of(changes);
+    let memories = counted(changes.len() as u64, "memory");
+    format!("{memories}, +{added} -{removed} lines")
 }
 
 /// Renders the change of one memory as an object.
@@ -585,6 +594,19 @@ fn place(hunk: &DiffHunk) -> String {
     hunk.header().trim_end().to_owned()
 }
 
+/// Splits a line of a diff into pieces, and tells of each whether its words changed.
+pub(super) fn spans(line: &DiffLine) -> Vec<(bool, &str)> {
+    let text = line.text.as_str();
+    let (mut spans, mut at) = (Vec::new(), 0);
+    for range in &line.emphasis {
+        spans.push((false, &text[at..range.start]));
+        spans.push((true, &text[range.clone()]));
+        at = range.end;
+    }
+    spans.push((false, &text[at..]));
+    spans
+}
+
 /// Renders a line of a diff with the changed words marked, and a note below it if it has no
 /// newline.
 fn line(line: &DiffLine) -> Vec<StyledLine> {
@@ -593,16 +615,13 @@ fn line(line: &DiffLine) -> Vec<StyledLine> {
         LineKind::Removed => ("-", Style::Removed, Style::RemovedWord),
         LineKind::Added => ("+", Style::Added, Style::AddedWord),
     };
-    let text = line.text.as_str();
-    let mut spans: StyledLine = vec![(style, sign.to_owned())];
-    let mut at = 0;
-    for range in &line.emphasis {
-        spans.push((style, text[at..range.start].to_owned()));
-        spans.push((marked, text[range.clone()].to_owned()));
-        at = range.end;
-    }
-    spans.push((style, text[at..].to_owned()));
-    let mut lines = vec![spans];
+    let mut shown: StyledLine = vec![(style, sign.to_owned())];
+    let styled = |(is_marked, span): (bool, &str)| {
+        let style = if is_marked { marked } else { style };
+        (style, span.to_owned())
+    };
+    shown.extend(spans(line).into_iter().map(styled));
+    let mut lines = vec![shown];
     if line.unterminated {
         lines.push(plain("\\ No newline at end of file"));
     }

@@ -6,7 +6,7 @@ mod markdown;
 
 use std::borrow::Cow;
 
-use agekeep::report::{AuditReport, ErasedInfo};
+use agekeep::report::{AuditReport, ErasedInfo, NameCount, ReadCount};
 use chrono::{DateTime, Utc};
 
 use crate::output;
@@ -79,12 +79,7 @@ fn count(number: u64) -> String {
 
 /// Formats a count of things, with its thousands apart.
 fn counted(number: u64, what: &str) -> String {
-    let plural = match (number, what) {
-        (1, _) => return format!("1 {what}"),
-        (_, "memory") => "memories".into(),
-        _ => format!("{what}s"),
-    };
-    format!("{} {plural}", count(number))
+    format!("{} {}", count(number), output::plural(number, what))
 }
 
 /// Says what a receipt proves.
@@ -263,6 +258,84 @@ fn registers(
             &all.looks,
         ),
     ]
+}
+
+/// A table: its headings and its rows. The first column names the row; of the others, all after
+/// `words` hold numbers.
+struct Table {
+    headings: Vec<&'static str>,
+    words: usize,
+    rows: Vec<Vec<String>>,
+}
+
+fn table<const N: usize>(
+    headings: [&'static str; N],
+    words: usize,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Table {
+    Table {
+        headings: headings.into(),
+        words,
+        rows: rows.collect(),
+    }
+}
+
+fn members(report: &AuditReport) -> Table {
+    let members = report.members.iter();
+    let rows = members.map(|one| vec![shown(&one.name), one.role.into(), shown(&one.recipient)]);
+    table(["Member", "Role", "Public key"], 3, rows)
+}
+
+fn signers(report: &AuditReport) -> Table {
+    let signers = report.signers.iter();
+    let rows = signers.map(|one| vec![shown(&one.name), one.role.into(), shown(&one.fingerprint)]);
+    table(["Signer", "Role", "Fingerprint"], 3, rows)
+}
+
+fn redactions(report: &AuditReport) -> Table {
+    let kinds = report.activity.redactions.iter();
+    let rows = kinds.map(|one| vec![shown(&one.kind), count(one.count), count(one.events)]);
+    table(["Kind", "Secrets", "Events"], 1, rows)
+}
+
+fn reads(report: &AuditReport) -> Table {
+    let reads = &report.activity.reads;
+    let all = reads.most.iter().chain(&reads.never);
+    let rows = all.map(|read| vec![path_of(read), count(read.reads), bytes(read.bytes)]);
+    table(["Memory", "Reads", "Text"], 1, rows)
+}
+
+fn path_of(read: &ReadCount) -> String {
+    let path = read.path.as_deref().map(shown);
+    path.unwrap_or_else(|| format!("(erased {})", read.memory))
+}
+
+fn next_to_expire(report: &AuditReport) -> Table {
+    let next = report.expiring.next.iter();
+    let rows = next.map(|next| vec![shown(&next.path), seconds(next.at), bytes(next.bytes)]);
+    table(["Next to expire", "When", "Text"], 2, rows)
+}
+
+/// A name, and how many of its events ended well, failed and were denied.
+type Outcomes = (String, [u64; 3]);
+
+fn of_commands(report: &AuditReport) -> Vec<Outcomes> {
+    let commands = report.activity.commands.iter();
+    let rows = commands.map(|one| (shown(&one.command), [one.ok, one.error, one.denied]));
+    rows.collect()
+}
+
+fn of_names(found: &[NameCount]) -> Vec<Outcomes> {
+    let row = |one: &NameCount| (name(one.name.as_deref()), [one.ok, one.error, one.denied]);
+    found.iter().map(row).collect()
+}
+
+fn outcome_table(first: &'static str, rows: &[Outcomes]) -> Table {
+    let rows = rows.iter().map(|(label, values)| {
+        let values = values.iter().map(|value| count(*value));
+        std::iter::once(label.clone()).chain(values).collect()
+    });
+    table([first, "ok", "failed", "denied"], 1, rows)
 }
 
 /// Says how many events of a register are not listed.

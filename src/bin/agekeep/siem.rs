@@ -64,11 +64,6 @@ enum Order {
 }
 
 impl LogFormat {
-    /// Returns what comes before the first event.
-    fn header(self) -> Option<String> {
-        (self == Self::Csv).then(csv::header)
-    }
-
     /// Renders an event, with the end of its line.
     fn to_line(self, entry: &Entry, source: Source) -> String {
         match self {
@@ -202,8 +197,7 @@ impl Sink {
         source: Source,
     ) -> Result<Self> {
         let paged = form.is_none() && !args.follow && !global.no_pager;
-        let header = form.and_then(LogFormat::header);
-        let is_open = header.map_or(Ok(true), |header| output::data(&header))?;
+        let is_open = form != Some(LogFormat::Csv) || output::data(csv::HEADER)?;
         Ok(Self {
             form,
             source,

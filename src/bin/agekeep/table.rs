@@ -112,7 +112,7 @@ pub(super) fn print<T>(
         None => output::pages(global, things.map(|thing| Ok(line(&thing?))))?,
         Some(screen) => {
             let rows = things.map(|thing| Ok(row(&thing?, &screen)));
-            output::pages(global, List::new(&screen, columns).over(rows))?;
+            output::pages(global, screen.list(columns, rows))?;
         }
     }
     Ok(any)
@@ -179,6 +179,30 @@ impl Screen {
         self.wrapped(rows, indent)
     }
 
+    /// Renders the rows of a list as they come.
+    pub(super) fn list(
+        &self,
+        columns: &'static [Column],
+        rows: impl Iterator<Item = Result<ListRow>>,
+    ) -> impl Iterator<Item = Result<StyledLine>> {
+        let mut list = List {
+            screen: self,
+            columns,
+            widest: columns.iter().map(|column| width(column.title)).collect(),
+            is_titled: false,
+        };
+        let mut rows = rows.peekable();
+        let blocks = std::iter::from_fn(move || {
+            rows.peek()?;
+            let block: Result<Vec<ListRow>> = rows.by_ref().take(BLOCK).collect();
+            Some(match block {
+                Ok(block) => list.block(block).into_iter().map(Ok).collect::<Vec<_>>(),
+                Err(error) => vec![Err(error)],
+            })
+        });
+        blocks.flatten()
+    }
+
     /// Renders rows whose last column is wrapped to the width.
     fn wrapped<const N: usize>(
         &self,
@@ -205,7 +229,7 @@ impl Screen {
 }
 
 /// A list that is being printed.
-pub(super) struct List<'s> {
+struct List<'s> {
     screen: &'s Screen,
     columns: &'static [Column],
     /// The widest that each column was so far: a later block does not make it narrower.
@@ -213,34 +237,7 @@ pub(super) struct List<'s> {
     is_titled: bool,
 }
 
-impl<'s> List<'s> {
-    pub(super) fn new(screen: &'s Screen, columns: &'static [Column]) -> Self {
-        let widest = columns.iter().map(|column| width(column.title)).collect();
-        Self {
-            screen,
-            columns,
-            widest,
-            is_titled: false,
-        }
-    }
-
-    /// Renders rows as they come.
-    pub(super) fn over(
-        mut self,
-        rows: impl Iterator<Item = Result<ListRow>>,
-    ) -> impl Iterator<Item = Result<StyledLine>> {
-        let mut rows = rows.peekable();
-        let blocks = std::iter::from_fn(move || {
-            rows.peek()?;
-            let block: Result<Vec<ListRow>> = rows.by_ref().take(BLOCK).collect();
-            Some(match block {
-                Ok(block) => self.block(block).into_iter().map(Ok).collect::<Vec<_>>(),
-                Err(error) => vec![Err(error)],
-            })
-        });
-        blocks.flatten()
-    }
-
+impl List<'_> {
     fn block(&mut self, mut rows: Vec<ListRow>) -> Vec<StyledLine> {
         for row in &mut rows {
             for (cell, widest) in row.cells.iter_mut().zip(&mut self.widest) {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agekeep::error::{Error, Result};
+use agekeep::event::Context;
 use agekeep::store::revision::Revision;
 use clap::Args;
 use serde_json::json;
@@ -26,7 +27,6 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use self::gate::Gate;
-use self::pages::Facts;
 use self::server::UiServer;
 use crate::args::Global;
 use crate::http::{accept, listen};
@@ -43,6 +43,17 @@ pub(crate) struct UiArgs {
     port: u16,
     /// Also let the pages carry out an undo, after its plan was shown; without it they only look
     #[arg(long)]
+    allow_undo: bool,
+}
+
+/// What is the same for all pages of a server.
+struct Facts {
+    /// What the command line said of the store, for what opens it by itself.
+    global: Arc<Global>,
+    /// The store's folder.
+    place: String,
+    /// Who looks, for the record.
+    context: Context,
     allow_undo: bool,
 }
 
@@ -88,10 +99,7 @@ async fn serve(worker: StoreWorker, facts: Facts, port: u16, as_json: bool) -> R
     });
     opened.await.unwrap_or(Ok(()))?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let place = address.to_string();
-    let failed = |source| Error::io("listen at", place.as_ref())(source);
-    let listener = listen(address).map_err(failed)?;
-    let bound = listener.local_addr().map_err(failed)?;
+    let (listener, bound) = listen(address)?;
     let (gate, token) = Gate::new(bound.port());
     let url = format!("http://{bound}/?token={token}");
     if as_json {

@@ -30,7 +30,7 @@ impl TypedLine {
             quote: Some(Quote::None),
         };
         let unquoted = |word: OsString| match word.to_str() {
-            Some(text) => split(text, "").words.concat().into(),
+            Some(text) => split(text, "").0.concat().into(),
             None => word,
         };
         match shell {
@@ -45,12 +45,12 @@ impl TypedLine {
             Shell::Bash => {
                 let text = |at: usize| words.get(at).map(|word| word.to_string_lossy());
                 let (line, breaks) = (text(0).unwrap_or_default(), text(1).unwrap_or_default());
-                let found = split(&line, &format!(" {breaks}"));
+                let (words, kept, quote) = split(&line, &format!(" {breaks}"));
                 Self {
                     shell,
-                    words: found.words.into_iter().map(OsString::from).collect(),
-                    kept: found.kept,
-                    quote: found.quote,
+                    words: words.into_iter().map(OsString::from).collect(),
+                    kept,
+                    quote,
                 }
             }
         }
@@ -113,16 +113,10 @@ fn without_quotes(word: OsString) -> OsString {
     }
 }
 
-/// The words of a line of a shell, as [`split`] finds them.
-struct Split {
-    words: Vec<String>,
-    kept: usize,
-    quote: Option<Quote>,
-}
-
 /// Splits a line into words and removes quotes, as a shell does before any expansion. `breaks` are the
-/// characters at which readline begins another word. Nothing is expanded.
-fn split(line: &str, breaks: &str) -> Split {
+/// characters at which readline begins another word. Nothing is expanded. Returns the words, and what
+/// [`TypedLine`] says of the last one: what is kept of it, and its quote.
+fn split(line: &str, breaks: &str) -> (Vec<String>, usize, Option<Quote>) {
     let mut words = vec![String::new()];
     let (mut quote, mut kept, mut was_quoted) = (Quote::None, 0, false);
     let mut chars = line.chars();
@@ -157,10 +151,6 @@ fn split(line: &str, breaks: &str) -> Split {
         }
     }
     let closed = was_quoted && quote == Quote::None;
-    Split {
-        words,
-        kept,
-        // Readline begins a word after a quote that closes.
-        quote: (!closed).then_some(quote),
-    }
+    // Readline begins a word after a quote that closes.
+    (words, kept, (!closed).then_some(quote))
 }

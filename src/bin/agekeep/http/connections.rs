@@ -81,7 +81,7 @@ impl Connections {
     /// Gives a connection from this address a place, for which another new one may lose its own.
     pub(super) fn admit(self: &Arc<Self>, from: IpAddr) -> Arc<ConnectionSlot> {
         let mut table = self.table();
-        if table.new.values().map(BTreeMap::len).sum::<usize>() >= self.new_max {
+        if table.count_new() >= self.new_max {
             table.close_a_new_one();
         }
         table.count += 1;
@@ -100,10 +100,7 @@ impl Connections {
     /// Counts the new connections, and the known ones.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let table = self.table();
-        (
-            table.new.values().map(BTreeMap::len).sum(),
-            table.known.len(),
-        )
+        (table.count_new(), table.known.len())
     }
 
     /// Closes a new connection when the machine has nothing left for another.
@@ -113,6 +110,10 @@ impl Connections {
 }
 
 impl ConnectionTable {
+    fn count_new(&self) -> usize {
+        self.new.values().map(BTreeMap::len).sum()
+    }
+
     /// Closes the oldest new connection of the address that has the most of them.
     fn close_a_new_one(&mut self) {
         let oldest = |of_peer: &BTreeMap<u64, _>| of_peer.keys().next().copied();

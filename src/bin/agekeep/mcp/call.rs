@@ -4,7 +4,7 @@ use agekeep::event::Context;
 use agekeep::jsonl;
 use agekeep::memory_tool::command::Command;
 use rmcp::RoleServer;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, RequestMetaObject};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
@@ -93,32 +93,31 @@ pub(super) fn answer(state: &mut WorkerState, call: Call) -> ToolReply {
 
 fn carried_out(state: &mut WorkerState, call: Call) -> Result<ToolReply, CallFault> {
     let path = call.arguments.get("path").and_then(Value::as_str);
-    if let (Some(path), Some(command)) = (path, recorded_as(&call.spec.name)) {
+    if let (Some(path), Some(command)) = (path, call.spec.recorded_as.as_deref()) {
         // The path is checked before anything else, and recorded whatever else is wrong.
         state.with(|store| store.parse_asked_path(path, command, &call.context))?;
     }
     if let Some(why) = call.fault {
         return Err(CallFault::Misused(why));
     }
-    let mut arguments = Arguments::new(&call.spec.name, call.arguments);
-    if call.spec.group == Group::Look {
-        history_tools::answer(state, &call.spec.name, &mut arguments, &call.context)
-    } else {
-        history_tools::record(state, &call.spec.name, &mut arguments, &call.context)
-    }
+    let tool = &call.spec.name;
+    let arguments = Arguments {
+        tool,
+        fields: call.arguments,
+    };
+    let mut call = StoreCall {
+        state,
+        arguments,
+        context: call.context,
+    };
+    history_tools::answer(tool, &mut call)
 }
 
-/// Returns the command by which events record a path given to a tool that is no memory command.
-fn recorded_as(tool: &str) -> Option<&'static str> {
-    match tool {
-        "memory_history" => Some("log"),
-        "memory_diff" => Some("diff"),
-        "memory_search" => Some("grep"),
-        "memory_restore" => Some("restore"),
-        "memory_redact" => Some("redact"),
-        "memory_erase" => Some("erase"),
-        _ => None,
-    }
+/// A call that is no memory command, and the store to carry it out with.
+pub(super) struct StoreCall<'a> {
+    pub(super) state: &'a mut WorkerState,
+    pub(super) arguments: Arguments,
+    pub(super) context: Context,
 }
 
 /// Translates a call into a memory command and its context.
@@ -174,10 +173,6 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    fn new(tool: &'static str, fields: JsonObject) -> Self {
-        Self { tool, fields }
-    }
-
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, CallFault> {
         match self.take(name) {
             None => Ok(None),
@@ -250,17 +245,14 @@ pub(super) fn context_of(
         let id = value.as_str().filter(|_| name.ends_with(TOOL_USE_ID))?;
         Some(id.to_owned())
     };
-    context.tool_use_id = fields(&request.meta).find_map(said);
-    let asked = fields(&request.meta).find(|(name, _)| *name == CONTEXT);
+    let fields = || request.meta.iter();
+    context.tool_use_id = fields().find_map(said);
+    let asked = fields().find(|(name, _)| *name == CONTEXT);
     let asked = asked.map(|(_, value)| value.clone());
     let fault = jsonl::fill_context(&mut context, asked).err();
-    let is_mended = fields(&request.meta).any(|(name, _)| name == REPAIRED);
+    let is_mended = fields().any(|(name, _)| name == REPAIRED);
     let repaired = is_mended.then(|| "a string in it holds half a surrogate pair".to_owned());
     (context, repaired.or(fault))
-}
-
-fn fields(meta: &RequestMetaObject) -> impl Iterator<Item = (&String, &Value)> {
-    meta.iter()
 }
 
 /// Parses the trace id of a `traceparent` (W3C Trace Context, section 3.2.2): 32 lowercase
@@ -306,7 +298,7 @@ mod tests {
                 .collect();
             assert!(paths.is_empty() || paths == ["path"], "{}", spec.name);
             assert_eq!(
-                recorded_as(&spec.name).is_some(),
+                spec.recorded_as.is_some(),
                 !paths.is_empty(),
                 "{}",
                 spec.name

@@ -10,11 +10,10 @@ use agekeep::store::retention::{EraseOf, SweepOptions, check_reason};
 use agekeep::store::undo::Undo;
 use serde_json::{Value, json};
 
-use crate::mcp::call::{Arguments, CallFault, ToolReply};
+use crate::mcp::call::{CallFault, StoreCall, ToolReply};
 use crate::output::StyledLine;
 use crate::render;
 use crate::verbs::{erase, history, redact, retention, undo};
-use crate::worker::WorkerState;
 
 /// The number of changes that `memory_history` lists by default.
 const CHANGES: usize = 20;
@@ -25,23 +24,30 @@ const LINES_MAX: usize = 200;
 /// Most characters of such a line.
 const LINE_CHARACTERS_MAX: usize = 1_000;
 
-pub(super) fn answer(
-    state: &mut WorkerState,
-    tool: &str,
-    arguments: &mut Arguments,
-    context: &Context,
-) -> Result<ToolReply, CallFault> {
-    let path = arguments.text("path")?;
-    let store = state.store()?;
+/// Carries out a call of one of these tools.
+pub(super) fn answer(tool: &str, call: &mut StoreCall<'_>) -> Result<ToolReply, CallFault> {
+    match tool {
+        "memory_history" => looked(call, changes_of),
+        "memory_diff" => looked(call, difference),
+        "memory_search" => looked(call, search),
+        "memory_restore" => restored(call),
+        "memory_expire" => swept(call),
+        "memory_redact" => redacted(call),
+        "memory_erase" => erased(call),
+        other => Err(CallFault::Misused(format!("no such tool: {other}"))),
+    }
+}
+
+/// A look at history, below a path if one is given.
+type Look = fn(&mut StoreCall<'_>, Option<&MemoryPath>) -> Result<ToolReply, CallFault>;
+
+fn looked(call: &mut StoreCall<'_>, look: Look) -> Result<ToolReply, CallFault> {
+    let path = call.arguments.text("path")?;
+    let store = call.state.store()?;
     let within = path.map(|path| store.parse_path(&path)).transpose()?;
     let within = within.filter(|path| !path.is_root());
     let characters_max = store.limits().view_characters;
-    let reply = match tool {
-        "memory_history" => changes_of(state, arguments, within, context)?,
-        "memory_diff" => difference(state, arguments, within.as_ref(), context)?,
-        "memory_search" => search(state, arguments, within, context)?,
-        other => return Err(no_such(other)),
-    };
+    let reply = look(call, within.as_ref())?;
     Ok(ToolReply {
         text: bounded(reply.text, characters_max),
         ..reply
@@ -49,19 +55,20 @@ pub(super) fn answer(
 }
 
 fn changes_of(
-    state: &mut WorkerState,
-    arguments: &mut Arguments,
-    within: Option<MemoryPath>,
-    context: &Context,
+    call: &mut StoreCall<'_>,
+    within: Option<&MemoryPath>,
 ) -> Result<ToolReply, CallFault> {
-    let limit = arguments.count("limit", CHANGES_MAX)?.unwrap_or(CHANGES);
+    let limit = call
+        .arguments
+        .count("limit", CHANGES_MAX)?
+        .unwrap_or(CHANGES);
     let mut filter = Filter::default();
-    filter.path = within;
+    filter.path = within.cloned();
     filter.altering = true;
     let (mut lines, mut found) = (Vec::new(), Vec::new());
-    state.with(|store| {
+    call.state.with(|store| {
         let trial = store.is_trial();
-        let looked = store.events_with_changes(&filter, limit, context)?;
+        let looked = store.events_with_changes(&filter, limit, &call.context)?;
         for shown in looked.found {
             let shown = shown?;
             let line = render::to_text(&shown.entry);
@@ -88,14 +95,12 @@ fn changes_of(
 }
 
 fn difference(
-    state: &mut WorkerState,
-    arguments: &mut Arguments,
+    call: &mut StoreCall<'_>,
     within: Option<&MemoryPath>,
-    context: &Context,
 ) -> Result<ToolReply, CallFault> {
     let mut moment = |name: &str| {
-        let text = arguments.text(name)?;
-        let revision = text.map(|text| state.revision(&text)).transpose();
+        let text = call.arguments.text(name)?;
+        let revision = text.map(|text| call.state.revision(&text)).transpose();
         Ok::<_, CallFault>(revision?)
     };
     let (from, to) = (moment("from")?, moment("to")?);
@@ -103,7 +108,9 @@ fn difference(
         let why = "memory_diff needs the parameter `from` where it is given `to`";
         return Err(CallFault::Misused(why.into()));
     }
-    let looked = state.with(|store| store.diff(from.as_ref(), to.as_ref(), within, context))?;
+    let looked = call
+        .state
+        .with(|store| store.diff(from.as_ref(), to.as_ref(), within, &call.context))?;
     let found = &looked.found;
     let lines: Vec<StyledLine> = found.changes.iter().flat_map(render::to_lines).collect();
     let text = if lines.is_empty() {
@@ -120,22 +127,19 @@ fn difference(
     Ok(ToolReply::found(text, structured))
 }
 
-fn search(
-    state: &mut WorkerState,
-    arguments: &mut Arguments,
-    within: Option<MemoryPath>,
-    context: &Context,
-) -> Result<ToolReply, CallFault> {
-    let mut search = Search::new(arguments.needed_text("pattern")?);
+fn search(call: &mut StoreCall<'_>, within: Option<&MemoryPath>) -> Result<ToolReply, CallFault> {
+    let mut search = Search::new(call.arguments.needed_text("pattern")?);
     if search.pattern.is_empty() {
         let why = "memory_search needs the parameter `pattern`: a text that is not empty";
         return Err(CallFault::Misused(why.into()));
     }
-    search.fixed = !arguments.flag("regex")?.unwrap_or(false);
-    search.ignore_case = arguments.flag("ignore_case")?.unwrap_or(false);
-    search.history = arguments.flag("history")?.unwrap_or(false);
-    search.within = within;
-    let looked = state.with(|store| store.grep(&search, context))?;
+    search.fixed = !call.arguments.flag("regex")?.unwrap_or(false);
+    search.ignore_case = call.arguments.flag("ignore_case")?.unwrap_or(false);
+    search.history = call.arguments.flag("history")?.unwrap_or(false);
+    search.within = within.cloned();
+    let looked = call
+        .state
+        .with(|store| store.grep(&search, &call.context))?;
     let Matches {
         lines, problems, ..
     } = &looked.found;
@@ -206,61 +210,36 @@ fn bounded(text: String, characters_max: usize) -> String {
     format!("{shown}\n[Truncated: {some} of {all} lines shown.]")
 }
 
-// The tools that restore memories, and those of an administrator: `memory_restore`,
-// `memory_expire`, `memory_redact` and `memory_erase`.
+// The tools that restore memories, and those of an administrator.
 
-pub(super) fn record(
-    state: &mut WorkerState,
-    tool: &str,
-    arguments: &mut Arguments,
-    context: &Context,
-) -> Result<ToolReply, CallFault> {
-    match tool {
-        "memory_restore" => restored(state, arguments, context),
-        "memory_expire" => swept(state, arguments, context),
-        "memory_redact" => redacted(state, arguments, context),
-        "memory_erase" => erased(state, arguments, context),
-        other => Err(no_such(other)),
-    }
-}
-
-/// The fault of a tool that is offered and does nothing here.
-fn no_such(tool: &str) -> CallFault {
-    CallFault::Misused(format!("no such tool: {tool}"))
-}
-
-fn restored(
-    state: &mut WorkerState,
-    arguments: &mut Arguments,
-    context: &Context,
-) -> Result<ToolReply, CallFault> {
-    let path = arguments.needed_text("path")?;
-    let path = state.store()?.parse_path(&path)?;
-    let from = match arguments.text("from")? {
-        Some(from) => state.revision(&from)?,
-        None => state.with(|store| store.last_revision_of(&path))?,
+fn restored(call: &mut StoreCall<'_>) -> Result<ToolReply, CallFault> {
+    let path = call.arguments.needed_text("path")?;
+    let path = call.state.store()?.parse_path(&path)?;
+    let from = match call.arguments.text("from")? {
+        Some(from) => call.state.revision(&from)?,
+        None => call.state.with(|store| store.last_revision_of(&path))?,
     };
     let restore = Undo::Restore { path, from };
-    let (plan, meta) = state.with(|store| store.undo(&restore, None, false, context))?;
+    let (plan, meta) = call
+        .state
+        .with(|store| store.undo(&restore, None, false, &call.context))?;
     let text = undo::to_text(&plan, false, meta.as_ref());
     Ok(ToolReply::found(text, json!({"plan": plan, "meta": meta})))
 }
 
-fn swept(
-    state: &mut WorkerState,
-    arguments: &mut Arguments,
-    context: &Context,
-) -> Result<ToolReply, CallFault> {
+fn swept(call: &mut StoreCall<'_>) -> Result<ToolReply, CallFault> {
     let how = SweepOptions::default();
-    if arguments.flag("dry_run")?.unwrap_or(true) {
-        let plan = state.with(|store| store.plan_sweep(how))?;
+    if call.arguments.flag("dry_run")?.unwrap_or(true) {
+        let plan = call.state.with(|store| store.plan_sweep(how))?;
         let text = retention::to_text(&plan, None);
         return Ok(ToolReply::found(
             text,
             json!({"sweep": retention::to_json(&plan, None)}),
         ));
     }
-    let swept = state.with(|store| store.sweep(how, context, &mut |_, _| {}))?;
+    let swept = call
+        .state
+        .with(|store| store.sweep(how, &call.context, &mut |_, _| {}))?;
     let text = retention::to_text(&swept.plan, Some(&swept));
     let structured = retention::to_json(&swept.plan, Some(&swept));
     Ok(ToolReply::found(text, json!({"sweep": structured})))
@@ -268,29 +247,27 @@ fn swept(
 
 /// Returns the context with the reason that the call gives. What destroys needs one, whoever has
 /// confirmed it.
-fn with_reason(arguments: &mut Arguments, context: &Context) -> Result<Context, CallFault> {
-    let mut context = context.clone();
-    context.reason = Some(arguments.needed_text("reason")?);
+fn with_reason(call: &mut StoreCall<'_>) -> Result<Context, CallFault> {
+    let mut context = call.context.clone();
+    context.reason = Some(call.arguments.needed_text("reason")?);
     check_reason(&context)?;
     Ok(context)
 }
 
-fn redacted(
-    state: &mut WorkerState,
-    arguments: &mut Arguments,
-    context: &Context,
-) -> Result<ToolReply, CallFault> {
-    let path = arguments.needed_text("path")?;
-    let path = state.store()?.parse_path(&path)?;
-    let now = state.revision("HEAD")?;
-    if arguments.flag("dry_run")?.unwrap_or(false) {
-        let plan = state.with(|store| store.plan_redaction(&path, &now))?;
+fn redacted(call: &mut StoreCall<'_>) -> Result<ToolReply, CallFault> {
+    let path = call.arguments.needed_text("path")?;
+    let path = call.state.store()?.parse_path(&path)?;
+    let now = call.state.revision("HEAD")?;
+    if call.arguments.flag("dry_run")?.unwrap_or(false) {
+        let plan = call.state.with(|store| store.plan_redaction(&path, &now))?;
         let text = redact::plan_lines(&plan).join("\n") + "\nNothing was changed.";
         let structured = redact::plan_to_json(&plan);
         return Ok(ToolReply::found(text, json!({"redaction": structured})));
     }
-    let context = &with_reason(arguments, context)?;
-    let done = state.with(|store| store.redact(&path, &now, context, &mut |_, _| {}))?;
+    let context = &with_reason(call)?;
+    let done = call
+        .state
+        .with(|store| store.redact(&path, &now, context, &mut |_, _| {}))?;
     let structured = redact::kept_to_json(&done);
     Ok(ToolReply::found(
         redact::kept_to_text(&done),
@@ -298,22 +275,22 @@ fn redacted(
     ))
 }
 
-fn erased(
-    state: &mut WorkerState,
-    arguments: &mut Arguments,
-    context: &Context,
-) -> Result<ToolReply, CallFault> {
-    let path = arguments.needed_text("path")?;
-    let what = EraseOf::Path(state.store()?.parse_path(&path)?);
-    let history = arguments.flag("history")?.unwrap_or(false);
-    if arguments.flag("dry_run")?.unwrap_or(false) {
-        let targets = state.with(|store| store.plan_erasure(&what, history))?;
+fn erased(call: &mut StoreCall<'_>) -> Result<ToolReply, CallFault> {
+    let path = call.arguments.needed_text("path")?;
+    let what = EraseOf::Path(call.state.store()?.parse_path(&path)?);
+    let history = call.arguments.flag("history")?.unwrap_or(false);
+    if call.arguments.flag("dry_run")?.unwrap_or(false) {
+        let targets = call
+            .state
+            .with(|store| store.plan_erasure(&what, history))?;
         let text = erase::lines(&targets, None).join("\n");
         let structured = erase::all_to_json(&targets, history, None);
         return Ok(ToolReply::found(text, json!({"erasure": structured})));
     }
-    let context = &with_reason(arguments, context)?;
-    let done = state.with(|store| store.erase(&what, history, context, &mut |_, _| {}))?;
+    let context = &with_reason(call)?;
+    let done = call
+        .state
+        .with(|store| store.erase(&what, history, context, &mut |_, _| {}))?;
     let text = erase::lines(&done.targets, Some(&done)).join("\n");
     let structured = erase::all_to_json(&done.targets, history, Some(&done));
     Ok(ToolReply::found(text, json!({"erasure": structured})))

@@ -13,9 +13,9 @@ use agekeep::Digest;
 use agekeep::error::{Error, KeyFault, Result};
 use agekeep::policy::Limits;
 use clap::Args;
-use http_body_util::{BodyExt, Empty, Full};
+use http_body_util::{BodyExt, Empty};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{self, HeaderValue};
+use hyper::header;
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -28,7 +28,9 @@ pub(super) use self::monitoring::CallCounts;
 use self::monitoring::{Load, StoreProbe, TEXT_FORMAT, metrics};
 use self::sessions::Sessions;
 use crate::http::connections::{ConnectionSlot, Connections, FILES, PhaseGuard};
-use crate::http::{Answers, Response, accept, listen, refusal, with};
+use crate::http::{
+    Answers, PLAIN, Response, accept, closing, listen, refusal, response, with, with_header,
+};
 use crate::mcp::server::McpHandler;
 use crate::worker::PendingGuard;
 use crate::{output, platform};
@@ -83,16 +85,13 @@ impl Http {
                 format!("others can reach {address}; give a token with --token-file"),
             ));
         }
-        let place = address.to_string();
-        let failed = |source| Error::io("listen at", place.as_ref())(source);
         if let Some(origin) = self.allow_origin.iter().find(|text| !text.contains("://")) {
             return Err(Error::invalid(
                 "--allow-origin",
                 format!("{origin} does not begin with https:// or http://"),
             ));
         }
-        let listener = listen(address).map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
+        let (listener, bound) = listen(address)?;
         output::note(&format!("serving MCP at http://{bound}/mcp"));
         if !bound.ip().is_loopback() {
             output::warn(
@@ -186,16 +185,15 @@ impl Answers for HttpServer {
     async fn answer(&self, place: &Arc<ConnectionSlot>, request: Request<Incoming>) -> Response {
         let _inside = PendingGuard::new(&self.begun);
         if request.uri().path() == "/health" {
-            return closing(self.health(&request).await);
+            // It tells whoever asks that the server runs, and nothing else. The connection stays a new
+            // one, so that nobody takes the places of those who have the token.
+            let refused = self.refuses_to_tell(&request).await;
+            return closing(refused.unwrap_or_else(|| plain("ok\n".into())));
         }
         // The token is checked before anything is read or looked up for the request.
         if !self.lets_in(request.headers()) {
-            let mut refused = refusal(StatusCode::UNAUTHORIZED, "a bearer token is needed\n");
-            let challenge = HeaderValue::from_static("Bearer");
-            refused
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, challenge);
-            return refused;
+            let refused = refusal(StatusCode::UNAUTHORIZED, "a bearer token is needed\n");
+            return with_header(refused, header::WWW_AUTHENTICATE, "Bearer");
         }
         let Some(receiving) = place.let_in() else {
             return refusal(StatusCode::SERVICE_UNAVAILABLE, "too many at once\n");
@@ -234,13 +232,6 @@ impl HttpServer {
         response.map(|body| with(body, sending).boxed())
     }
 
-    /// Answers that the server runs, to whoever asks, and tells nothing else. The connection stays a
-    /// new one, so that nobody takes the places of those who have the token.
-    async fn health(&self, request: &Request<Incoming>) -> Response {
-        let refused = self.refuses_to_tell(request).await;
-        refused.unwrap_or_else(|| plain("ok\n".into()))
-    }
-
     /// Answers with the metrics.
     async fn metrics(&self, request: &Request<Incoming>) -> Response {
         if let Some(refused) = self.refuses_to_tell(request).await {
@@ -252,10 +243,8 @@ impl HttpServer {
             sessions: self.sessions.count().await,
             connections: self.connections.counts(),
         };
-        let mut answer = plain(metrics(&self.calls, &load, store));
-        let format = HeaderValue::from_static(TEXT_FORMAT);
-        answer.headers_mut().insert(header::CONTENT_TYPE, format);
-        answer
+        let answer = plain(metrics(&self.calls, &load, store));
+        with_header(answer, header::CONTENT_TYPE, TEXT_FORMAT)
     }
 
     /// Refuses a question of a monitoring system that is for another server, or no question.
@@ -271,10 +260,8 @@ impl HttpServer {
             return Some(checked);
         }
         if ![Method::GET, Method::HEAD].contains(request.method()) {
-            let mut refused = refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET\n");
-            let allowed = HeaderValue::from_static("GET, HEAD");
-            refused.headers_mut().insert(header::ALLOW, allowed);
-            return Some(refused);
+            let refused = refusal(StatusCode::METHOD_NOT_ALLOWED, "ask with GET\n");
+            return Some(with_header(refused, header::ALLOW, "GET, HEAD"));
         }
         let has_body = !request.body().is_end_stream();
         has_body.then(|| refusal(StatusCode::BAD_REQUEST, "no body is read here\n"))
@@ -297,19 +284,8 @@ impl HttpServer {
 
 /// Makes an answer that nobody may keep for later.
 fn plain(text: String) -> Response {
-    let mut answer = Response::new(Full::new(Bytes::from(text)).boxed());
-    let headers = answer.headers_mut();
-    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-    headers.insert(header::CONTENT_TYPE, plain);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    answer
-}
-
-/// Has the connection closed after an answer.
-fn closing(mut answer: Response) -> Response {
-    let close = HeaderValue::from_static("close");
-    answer.headers_mut().insert(header::CONNECTION, close);
-    answer
+    let answer = response(StatusCode::OK, PLAIN, text);
+    with_header(answer, header::CACHE_CONTROL, "no-store")
 }
 
 /// Reads the token in a file and returns its digest.

@@ -98,6 +98,24 @@ impl McpHandler {
         self.answered(self.worker.ask(act).await)
     }
 
+    /// Does the same with what may fail in the store. Such a request is no tool call, and so has no text
+    /// of its own to show.
+    async fn try_ask<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut WorkerState) -> agekeep::error::Result<T> + Send + 'static,
+    ) -> McpResult<T> {
+        self.ask(act).await?.map_err(|error| {
+            let code = json!({"code": error.code()});
+            ErrorData::internal_error(jsonl::explain(&error), Some(code))
+        })
+    }
+
+    /// Returns the context of a request, which is refused if the client describes it wrongly.
+    fn said(&self, request: &RequestContext<RoleServer>) -> McpResult<Context> {
+        let (said, fault) = context_of(&self.defaults, request);
+        fault.map_or(Ok(said), |why| Err(ErrorData::invalid_params(why, None)))
+    }
+
     fn answered<T>(&self, answer: Option<T>) -> McpResult<T> {
         self.notifier.poll_soon();
         answer.ok_or_else(|| ErrorData::internal_error("this could not be done", None))
@@ -181,10 +199,9 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> McpResult<ListResourcesResult> {
         let cursor = request.and_then(|request| request.cursor);
-        let (said, fault) = context_of(&self.defaults, &context);
-        refuse(fault)?;
-        let asked = self.ask(move |state| resource::page(state, cursor.as_deref(), &said));
-        let (resources, next) = asked.await?.map_err(|error| failed(&error))?;
+        let said = self.said(&context)?;
+        let asked = self.try_ask(move |state| resource::page(state, cursor.as_deref(), &said));
+        let (resources, next) = asked.await?;
         let mut listed = ListResourcesResult::with_all_items(resources);
         listed.next_cursor = next;
         Ok(listed.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
@@ -204,17 +221,15 @@ impl ServerHandler for McpHandler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> McpResult<ReadResourceResponse> {
-        let (said, fault) = context_of(&self.defaults, &context);
-        refuse(fault)?;
+        let said = self.said(&context)?;
         let uri = request.uri.clone();
-        let asked = self.ask(move |state| {
+        let asked = self.try_ask(move |state| {
             let named = resource::named(&uri);
             let read = named.map(|named| resource::read(state, &named, &said));
             let text = read.transpose()?.flatten();
             Ok(text.ok_or_else(|| state.redacted(uri)))
         });
-        let text = asked.await?.map_err(|error| failed(&error))?;
-        let text = text.map_err(|uri| {
+        let text = asked.await?.map_err(|uri| {
             ErrorData::resource_not_found("no such memory", Some(json!({"uri": uri})))
         })?;
         let uri = request.uri;
@@ -240,11 +255,10 @@ impl ServerHandler for McpHandler {
         if !of_path || request.argument.name.trim_start_matches('+') != "path" {
             return Ok(CompleteResult::default());
         }
-        let (said, fault) = context_of(&self.defaults, &context);
-        refuse(fault)?;
+        let said = self.said(&context)?;
         let typed = request.argument.value;
-        let asked = self.ask(move |state| resource::completions(state, &typed, &said));
-        let (values, total) = asked.await?.map_err(|error| failed(&error))?;
+        let asked = self.try_ask(move |state| resource::completions(state, &typed, &said));
+        let (values, total) = asked.await?;
         let more = total > values.len();
         let total = u32::try_from(total).ok();
         let completion = CompletionInfo::with_pagination(values, total, more)
@@ -339,12 +353,3 @@ const GUIDANCE_WHAT: &str = "What a model should know about its memory, for a sy
 const SUBSCRIBED_MAX: usize = 1_000;
 /// Most bytes of a URI: the longest path there can be, with every byte escaped.
 const URI_BYTES_MAX: usize = 4_096;
-
-fn refuse(fault: Option<String>) -> McpResult<()> {
-    fault.map_or(Ok(()), |why| Err(ErrorData::invalid_params(why, None)))
-}
-
-/// Makes the error of a request that is no tool call, and so has no text of its own to show.
-fn failed(error: &agekeep::error::Error) -> ErrorData {
-    ErrorData::internal_error(jsonl::explain(error), Some(json!({"code": error.code()})))
-}

@@ -39,7 +39,7 @@ enum Effect {
     Deletes,
 }
 
-/// A parameter of a tool.
+/// A parameter of a tool, or a part of an answer.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameter {
@@ -63,6 +63,7 @@ enum ParameterKind {
     Command,
     /// The name of the only command that changes nothing.
     View,
+    Objects,
 }
 
 /// The description of a tool.
@@ -78,6 +79,7 @@ pub(super) struct Spec {
     idempotent: bool,
     parameters: Vec<Parameter>,
     answers: OutputKind,
+    pub(super) recorded_as: Option<String>,
 }
 
 /// The form of the structured part of an answer.
@@ -104,6 +106,8 @@ pub(super) const COMMANDS: [&str; 6] = [
 /// What `tools.toml` holds.
 #[derive(Deserialize)]
 pub(super) struct AllTools {
+    /// The answer of a memory command.
+    answer: Vec<Parameter>,
     /// The words for parameters that have none of their own.
     usual: BTreeMap<String, String>,
     /// Every tool, in the order of their listing.
@@ -133,25 +137,29 @@ impl Spec {
             .destructive(destructive)
             .idempotent(self.idempotent)
             .open_world(false);
-        Tool::new(self.name.as_str(), self.what.as_str(), self.input_schema())
-            .with_title(&self.title)
-            .with_annotations(annotations)
-            .with_raw_output_schema(self.answers.schema())
+        Tool::new(
+            self.name.as_str(),
+            self.what.as_str(),
+            schema_of(&self.parameters),
+        )
+        .with_title(&self.title)
+        .with_annotations(annotations)
+        .with_raw_output_schema(self.answers.schema())
     }
+}
 
-    /// Makes plain JSON Schema: no unions, references or nullable types, which some clients drop.
-    fn input_schema(&self) -> Arc<JsonObject> {
-        let property = |parameter: &Parameter| {
-            let what = parameter.what.as_ref();
-            let mut schema = parameter.kind.schema();
-            schema["description"] = json!(what.unwrap_or_else(|| &SPECS.usual[&parameter.name]));
-            (parameter.name.clone(), schema)
-        };
-        let properties: JsonObject = self.parameters.iter().map(property).collect();
-        let required = self.parameters.iter().filter(|one| one.required);
-        let required: Vec<&str> = required.map(|one| one.name.as_str()).collect();
-        object(json!({"type": "object", "properties": properties, "required": required}))
-    }
+/// Makes plain JSON Schema: no unions, references or nullable types, which some clients drop.
+fn schema_of(parameters: &[Parameter]) -> Arc<JsonObject> {
+    let property = |parameter: &Parameter| {
+        let what = parameter.what.as_ref();
+        let mut schema = parameter.kind.schema();
+        schema["description"] = json!(what.unwrap_or_else(|| &SPECS.usual[&parameter.name]));
+        (parameter.name.clone(), schema)
+    };
+    let properties: JsonObject = parameters.iter().map(property).collect();
+    let required = parameters.iter().filter(|one| one.required);
+    let required: Vec<&str> = required.map(|one| one.name.as_str()).collect();
+    object(json!({"type": "object", "properties": properties, "required": required}))
 }
 
 impl ParameterKind {
@@ -168,47 +176,19 @@ impl ParameterKind {
             }),
             Self::View => json!({"type": "string", "enum": ["view"]}),
             Self::Command => json!({"type": "string", "enum": COMMANDS}),
+            Self::Objects => json!({"type": "array", "items": {"type": "object"}}),
         }
     }
 }
 
 impl OutputKind {
     fn schema(&self) -> Arc<JsonObject> {
-        let text = |what: &str| json!({"type": "string", "description": what});
-        let number = |what: &str| json!({"type": "integer", "description": what});
-        object(match self {
-            Self::Command => json!({
-                "type": "object",
-                "properties": {
-                    "event": number("The number of the event that records the command"),
-                    "commit": text("Its commit"),
-                    "time": text("When, RFC 3339 in UTC"),
-                    "outcome": text("ok, error or denied"),
-                    "error": text("The one-word name of the error, where there was one"),
-                    "memory": text("The lasting id of the memory the command was about"),
-                    "path": text("Its path after the command"),
-                    "version": number("Its version after the command"),
-                    "bytes": number("Bytes of its text"),
-                    "sha256": text("SHA-256 of its text"),
-                    "redactions": {
-                        "type": "array",
-                        "items": {"type": "object"},
-                        "description": "What was stripped before anything was kept: kinds and lines",
-                    },
-                },
-                "required": ["event", "commit", "time", "outcome"],
-            }),
-            Self::List(name) => json!({
-                "type": "object",
-                "properties": {name: {"type": "array", "items": {"type": "object"}}},
-                "required": [name],
-            }),
-            Self::Done(name) => json!({
-                "type": "object",
-                "properties": {name: {"type": "object"}},
-                "required": [name],
-            }),
-        })
+        let (name, schema) = match self {
+            Self::Command => return schema_of(&SPECS.answer),
+            Self::List(name) => (name, ParameterKind::Objects.schema()),
+            Self::Done(name) => (name, json!({"type": "object"})),
+        };
+        object(json!({"type": "object", "properties": {name: schema}, "required": [name]}))
     }
 }
 

@@ -112,13 +112,8 @@ impl UserFolder {
         Ok(fs::renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// Renames an entry of it; the new name has to be free.
-    pub(crate) fn rename_to_free(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.take(self, from, to)
-    }
-
-    /// Moves an entry of another folder of the same file system into it; the new name has to be
-    /// free.
+    /// Moves an entry of this folder, or another of the same file system, into it; the new name has to
+    /// be free.
     pub(crate) fn take(&self, other: &Self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         match fs::renameat_with(&other.0, from, &self.0, to, fs::RenameFlags::NOREPLACE) {

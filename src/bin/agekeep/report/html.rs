@@ -1,27 +1,20 @@
 //! A report as one page: no script, no network, no other file.
 
-use agekeep::report::{AuditReport, NameCount, ReadCount, Register, RegisterRow};
+use agekeep::report::{AuditReport, NameCount, Register, RegisterRow};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::report::chart::{
     self, BLUE, BarRow, GREEN, ORANGE, PURPLE, Picture, SHADES, SKY, Series, Shade, VERMILION,
 };
 use crate::report::{
-    bytes, count, more, name, receipt, registers, seconds, shown, step_name, summary,
+    Outcomes, Table, bytes, count, members, more, name, next_to_expire, of_commands, of_names,
+    outcome_table, path_of, receipt, registers, seconds, shown, step_name, summary,
 };
 
 /// Nothing is loaded, and nothing runs. Styles stand in the page.
 const CONTENT_POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");
-
-/// A table: its headings and its rows. The first column names the row; of the others, all after
-/// `words` hold numbers.
-struct Table {
-    headings: Vec<&'static str>,
-    words: usize,
-    rows: Vec<Vec<String>>,
-}
 
 /// Renders a report as a whole page: with its style in it, for a file; or with a link to its style,
 /// for a server that says by itself what a browser may load.
@@ -134,28 +127,9 @@ fn number(what: &str, value: u64) -> Markup {
 
 /// Members and signers in force.
 fn in_force(report: &AuditReport) -> Markup {
-    let members = report.members.iter();
-    let members = members.map(|member| {
-        vec![
-            shown(&member.name),
-            member.role.into(),
-            shown(&member.recipient),
-        ]
-    });
-    let signers = report.signers.iter();
-    let signers = signers.map(|signer| {
-        vec![
-            shown(&signer.name),
-            signer.role.into(),
-            shown(&signer.fingerprint),
-        ]
-    });
     html! {
         h2 { "Who could read and who could write at the end of the period" }
-        div.pair {
-            (table(&Table { headings: vec!["Member", "Role", "Public key"], words: 3, rows: members.collect() }))
-            (table(&Table { headings: vec!["Signer", "Role", "Fingerprint"], words: 3, rows: signers.collect() }))
-        }
+        div.pair { (table(&members(report))) (table(&super::signers(report))) }
     }
 }
 
@@ -237,89 +211,70 @@ fn over_time(report: &AuditReport) -> Markup {
             values: steps.iter().map(of).collect(),
         })
         .collect();
-    let labels: Vec<String> = steps
-        .iter()
-        .map(|step| step_name(activity.step, step.since))
-        .collect();
+    let labels = labels(report);
     let busy = (0..labels.len()).filter(|at| series.iter().any(|one| one.values[*at] > 0));
     let rows = busy.map(|at| {
         let label = &labels[at];
         let values = series.iter().map(|one| count(one.values[at]));
         std::iter::once(label.clone()).chain(values).collect()
     });
-    let below = Table {
-        headings: vec![
-            "From (with events)",
-            "Read",
-            "Wrote",
-            "Deleted or renamed",
-            "Administered",
-            "Failed",
-            "Denied",
-        ],
-        words: 1,
-        rows: rows.collect(),
-    };
-    let legend: Vec<(&str, Shade)> = series.iter().map(|one| (one.name, one.shade)).collect();
-    let picture = (report.events.count > 0).then(|| chart::stacked(&labels, &series));
+    let headings = [
+        "From (with events)",
+        "Read",
+        "Wrote",
+        "Deleted or renamed",
+        "Administered",
+        "Failed",
+        "Denied",
+    ];
+    let below = super::table(headings, 1, rows);
     let title = format!("Events in each {}", activity.step);
-    figure("over-time", &title, picture, &legend, &below)
+    stacked("over-time", &title, &labels, &series, &below)
+}
+
+/// A picture of bars in parts, if there is anything in them.
+fn stacked(id: &str, title: &str, labels: &[String], series: &[Series], below: &Table) -> Markup {
+    let legend: Vec<(&str, Shade)> = series.iter().map(|one| (one.name, one.shade)).collect();
+    let mut values = series.iter().flat_map(|one| &one.values);
+    let has_any = values.any(|value| *value > 0);
+    let picture = has_any.then(|| chart::stacked(labels, series));
+    figure(id, title, picture, &legend, below)
 }
 
 /// The outcomes of events, as parts of a bar.
 const OUTCOMES: [(&str, Shade); 3] = [("ok", BLUE), ("failed", PURPLE), ("denied", VERMILION)];
 
-fn outcome_figure(
-    id: &str,
-    title: &str,
-    first: &'static str,
-    rows: &[(String, [u64; 3])],
-) -> Markup {
-    let bars: Vec<BarRow> = rows
-        .iter()
-        .map(|(label, values)| BarRow {
-            label: label.clone(),
-            parts: OUTCOMES
-                .iter()
-                .zip(values)
-                .map(|((_, shade), value)| (*shade, *value))
-                .collect(),
-        })
-        .collect();
-    let below = Table {
-        headings: vec![first, "ok", "failed", "denied"],
-        words: 1,
-        rows: rows
+fn outcome_figure(id: &str, title: &str, first: &'static str, rows: &[Outcomes]) -> Markup {
+    let bar = |(label, values): &Outcomes| BarRow {
+        label: label.clone(),
+        parts: OUTCOMES
             .iter()
-            .map(|(label, values)| {
-                std::iter::once(label.clone())
-                    .chain(values.iter().map(|value| count(*value)))
-                    .collect()
-            })
+            .zip(values)
+            .map(|((_, shade), value)| (*shade, *value))
             .collect(),
     };
-    let picture = (!bars.is_empty()).then(|| chart::across(&bars));
+    let picture = bars(rows.iter().map(bar));
+    let below = outcome_table(first, rows);
     figure(id, title, picture, &OUTCOMES, &below)
 }
 
+/// A picture of bars, if there is any.
+fn bars(rows: impl Iterator<Item = BarRow>) -> Option<Picture> {
+    let rows: Vec<BarRow> = rows.collect();
+    (!rows.is_empty()).then(|| chart::across(&rows))
+}
+
 fn commands(report: &AuditReport) -> Markup {
-    let commands = report.activity.commands.iter();
-    let rows: Vec<_> = commands
-        .map(|one| (shown(&one.command), [one.ok, one.error, one.denied]))
-        .collect();
     outcome_figure(
         "commands",
         "Events by command and outcome",
         "Command",
-        &rows,
+        &of_commands(report),
     )
 }
 
-fn names(found: &[NameCount], (others, events): (u64, u64)) -> Vec<(String, [u64; 3])> {
-    let mut rows: Vec<_> = found
-        .iter()
-        .map(|one| (name(one.name.as_deref()), [one.ok, one.error, one.denied]))
-        .collect();
+fn names(found: &[NameCount], (others, events): (u64, u64)) -> Vec<Outcomes> {
+    let mut rows = of_names(found);
     if events > 0 {
         rows.push((format!("{} others", count(others)), [events, 0, 0]));
     }
@@ -344,105 +299,63 @@ fn signers(report: &AuditReport) -> Markup {
 }
 
 fn live_memories(report: &AuditReport) -> Markup {
-    let activity = &report.activity;
-    let steps = &activity.over_time;
-    let labels: Vec<String> = steps
-        .iter()
-        .map(|step| step_name(activity.step, step.since))
-        .collect();
+    let steps = &report.activity.over_time;
+    let labels = labels(report);
     let has_any = steps.iter().any(|step| step.memories > 0);
-    let of = |value: fn(&agekeep::report::Bucket) -> u64| -> Vec<u64> {
-        steps.iter().map(value).collect()
+    let over_time = |id, title, end, shade, of: CountOf, format: fn(u64) -> String| {
+        let values: Vec<u64> = steps.iter().map(of).collect();
+        let before = std::iter::once(0).chain(values.iter().copied());
+        let rows = labels.iter().zip(&values).zip(before);
+        let changed = rows.filter(|((_, value), before)| **value != *before);
+        let rows = changed.map(|((label, value), _)| vec![label.clone(), format(*value)]);
+        let below = super::table(["From (with changes)", end], 1, rows);
+        let picture = has_any.then(|| chart::line(&labels, &values, shade, &format));
+        figure(id, title, picture, &[], &below)
     };
-    let rows = |format: fn(u64) -> String, values: &[u64]| -> Vec<Vec<String>> {
-        let rows = labels.iter().zip(values);
-        let first = std::iter::once(0).chain(values.iter().copied());
-        let changed = rows
-            .zip(first)
-            .filter(|((_, value), before)| **value != *before);
-        changed
-            .map(|(row, _)| row)
-            .map(|(label, value)| vec![label.clone(), format(*value)])
-            .collect()
-    };
-    let memories = of(|step| step.memories);
-    let sizes = of(|step| step.bytes);
-    let of_memories = Table {
-        headings: vec!["From (with changes)", "Memories at the end"],
-        words: 1,
-        rows: rows(count, &memories),
-    };
-    let of_bytes = Table {
-        headings: vec!["From (with changes)", "Text at the end"],
-        words: 1,
-        rows: rows(bytes, &sizes),
-    };
-    let first = has_any.then(|| chart::line(&labels, &memories, BLUE, &count));
-    let second = has_any.then(|| chart::line(&labels, &sizes, GREEN, &bytes));
     html! {
-        (figure("memories", "Memories over time", first, &[], &of_memories))
-        (figure("bytes", "Bytes of text over time", second, &[], &of_bytes))
+        (over_time("memories", "Memories over time", "Memories at the end", BLUE, |step| step.memories, count))
+        (over_time("bytes", "Bytes of text over time", "Text at the end", GREEN, |step| step.bytes, bytes))
     }
 }
 
+/// Names the steps of the period.
+fn labels(report: &AuditReport) -> Vec<String> {
+    let activity = &report.activity;
+    let steps = activity.over_time.iter();
+    let labels = steps.map(|step| step_name(activity.step, step.since));
+    labels.collect()
+}
+
 fn redactions(report: &AuditReport) -> Markup {
-    let kinds = &report.activity.redactions;
-    let bars: Vec<BarRow> = kinds
-        .iter()
-        .map(|kind| BarRow {
-            label: shown(&kind.kind),
-            parts: vec![(ORANGE, kind.count)],
-        })
-        .collect();
-    let rows = kinds
-        .iter()
-        .map(|kind| vec![shown(&kind.kind), count(kind.count), count(kind.events)]);
-    let below = Table {
-        headings: vec!["Kind", "Secrets", "Events"],
-        words: 1,
-        rows: rows.collect(),
-    };
-    let picture = (!bars.is_empty()).then(|| chart::across(&bars));
+    let kinds = report.activity.redactions.iter();
+    let picture = bars(kinds.map(|kind| BarRow {
+        label: shown(&kind.kind),
+        parts: vec![(ORANGE, kind.count)],
+    }));
     figure(
         "redactions",
         "Secrets redacted before anything was stored, by kind",
         picture,
         &[],
-        &below,
+        &super::redactions(report),
     )
-}
-
-fn path_of(read: &ReadCount) -> String {
-    let path = read.path.as_deref().map(shown);
-    path.unwrap_or_else(|| format!("(erased {})", read.memory))
 }
 
 fn reads(report: &AuditReport) -> Markup {
     let reads = &report.activity.reads;
-    let bars: Vec<BarRow> = reads
-        .most
-        .iter()
-        .map(|read| BarRow {
-            label: path_of(read),
-            parts: vec![(SKY, read.reads)],
-        })
-        .collect();
-    let all = reads.most.iter().chain(&reads.never);
-    let rows = all.map(|read| vec![path_of(read), count(read.reads), bytes(read.bytes)]);
-    let below = Table {
-        headings: vec!["Memory", "Reads", "Text"],
-        words: 1,
-        rows: rows.collect(),
-    };
+    let picture = bars(reads.most.iter().map(|read| BarRow {
+        label: path_of(read),
+        parts: vec![(SKY, read.reads)],
+    }));
+    let below = super::reads(report);
     let title = format!(
         "Reads of each memory: the most used. {} of {} memories were never read",
         count(reads.memories - reads.read),
         count(reads.memories)
     );
-    let picture = (!bars.is_empty()).then(|| chart::across(&bars));
     html! {
         (figure("reads", &title, picture, &[], &below))
-        @if bars.is_empty() && !reads.never.is_empty() {
+        @if reads.most.is_empty() && !reads.never.is_empty() {
             div.wide { (table(&below)) }
         }
     }
@@ -461,29 +374,19 @@ fn expiring(report: &AuditReport) -> Markup {
     values.extend(&calendar.weeks);
     values.push(calendar.later);
     let last = values.len() - 1;
-    let only = |wanted: &dyn Fn(usize) -> bool| -> Vec<u64> {
-        let values = values.iter().enumerate();
-        values
-            .map(|(at, value)| if wanted(at) { *value } else { 0 })
-            .collect()
-    };
-    let series = [
-        Series {
-            name: "overdue",
-            shade: VERMILION,
-            values: only(&|at| at == 0),
-        },
-        Series {
-            name: "in that week",
-            shade: SKY,
-            values: only(&|at| at > 0 && at < last),
-        },
-        Series {
-            name: "later",
-            shade: GREEN,
-            values: only(&|at| at == last),
-        },
+    let parts = [
+        ("overdue", VERMILION, 0..1),
+        ("in that week", SKY, 1..last),
+        ("later", GREEN, last..last + 1),
     ];
+    let series = parts.map(|(name, shade, range)| Series {
+        name,
+        shade,
+        values: (0..)
+            .zip(&values)
+            .map(|(at, value)| if range.contains(&at) { *value } else { 0 })
+            .collect(),
+    });
     let mut rows: Vec<Vec<String>> = labels
         .iter()
         .zip(&values)
@@ -491,34 +394,15 @@ fn expiring(report: &AuditReport) -> Markup {
         .collect();
     rows.push(vec!["never".into(), count(calendar.never)]);
     rows.push(vec!["kept by a hold".into(), count(calendar.held)]);
-    let below = Table {
-        headings: vec!["Week from", "Memories"],
-        words: 1,
-        rows,
-    };
+    let below = super::table(["Week from", "Memories"], 1, rows.into_iter());
     let title = format!(
         "What expires when under today's policy; {} never, {} kept by a hold",
         count(calendar.never),
         count(calendar.held)
     );
-    let legend: Vec<(&str, Shade)> = series.iter().map(|one| (one.name, one.shade)).collect();
-    let picture = values
-        .iter()
-        .any(|value| *value > 0)
-        .then(|| chart::stacked(&labels, &series));
     html! {
-        (figure("expiring", &title, picture, &legend, &below))
+        (stacked("expiring", &title, &labels, &series, &below))
         @if !calendar.next.is_empty() { div.wide { (table(&next_to_expire(report))) } }
-    }
-}
-
-fn next_to_expire(report: &AuditReport) -> Table {
-    let next = report.expiring.next.iter();
-    let rows = next.map(|next| vec![shown(&next.path), seconds(next.at), bytes(next.bytes)]);
-    Table {
-        headings: vec!["Next to expire", "When", "Text"],
-        words: 2,
-        rows: rows.collect(),
     }
 }
 

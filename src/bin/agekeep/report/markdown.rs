@@ -3,7 +3,8 @@
 use agekeep::report::{AuditReport, NameCount, Register, RegisterRow};
 
 use crate::report::{
-    bytes, count, counted, more, name, receipt, registers, seconds, shown, step_name, summary,
+    Table, bytes, count, counted, members, more, name, next_to_expire, of_commands, of_names,
+    outcome_table, receipt, redactions, registers, seconds, shown, signers, step_name, summary,
 };
 
 /// Renders a report.
@@ -59,6 +60,10 @@ impl Text {
         self.0.push_str(if any { "\n" } else { "" });
     }
 
+    fn add(&mut self, table: Table) {
+        self.table(&table.headings, table.rows.into_iter());
+    }
+
     fn table(&mut self, headings: &[&str], rows: impl Iterator<Item = Vec<String>>) {
         let mut rows = rows.peekable();
         if rows.peek().is_none() {
@@ -99,28 +104,8 @@ fn escaped(text: &str) -> String {
 
 fn in_force(page: &mut Text, report: &AuditReport) {
     page.line("## Who could read and who could write at the end of the period");
-    let members = report.members.iter();
-    page.table(
-        &["Member", "Role", "Public key"],
-        members.map(|member| {
-            vec![
-                shown(&member.name),
-                member.role.into(),
-                shown(&member.recipient),
-            ]
-        }),
-    );
-    let signers = report.signers.iter();
-    page.table(
-        &["Signer", "Role", "Fingerprint"],
-        signers.map(|signer| {
-            vec![
-                shown(&signer.name),
-                signer.role.into(),
-                shown(&signer.fingerprint),
-            ]
-        }),
-    );
+    page.add(members(report));
+    page.add(signers(report));
 }
 
 fn activity(page: &mut Text, report: &AuditReport) {
@@ -156,28 +141,13 @@ fn activity(page: &mut Text, report: &AuditReport) {
         steps,
     );
     page.line("## Events by command and outcome");
-    let commands = activity.commands.iter();
-    page.table(
-        &["Command", "ok", "failed", "denied"],
-        commands.map(|one| {
-            vec![
-                shown(&one.command),
-                count(one.ok),
-                count(one.error),
-                count(one.denied),
-            ]
-        }),
-    );
+    page.add(outcome_table("Command", &of_commands(report)));
     page.line("## Events by actor, as callers said");
     names(page, "Actor", &activity.actors, activity.other_actors);
     page.line("## Events by signer, which is proof");
     names(page, "Signer", &activity.signers, activity.other_signers);
     page.line("## Secrets redacted before anything was stored, by kind");
-    let kinds = activity.redactions.iter();
-    page.table(
-        &["Kind", "Secrets", "Events"],
-        kinds.map(|kind| vec![shown(&kind.kind), count(kind.count), count(kind.events)]),
-    );
+    page.add(redactions(report));
     let reads = &activity.reads;
     page.line("## Reads of each memory");
     page.line(&format!(
@@ -185,32 +155,19 @@ fn activity(page: &mut Text, report: &AuditReport) {
         count(reads.memories - reads.read),
         count(reads.memories)
     ));
-    let all = reads.most.iter().chain(&reads.never).map(|read| {
-        let path = read.path.as_deref().map(shown);
-        let path = path.unwrap_or_else(|| format!("(erased {})", read.memory));
-        vec![path, count(read.reads), bytes(read.bytes)]
-    });
-    page.table(&["Memory", "Reads", "Text"], all);
+    page.add(super::reads(report));
 }
 
-fn names(page: &mut Text, first: &str, found: &[NameCount], (others, events): (u64, u64)) {
-    let rows = found.iter().map(|one| {
-        vec![
-            name(one.name.as_deref()),
-            count(one.ok),
-            count(one.error),
-            count(one.denied),
-        ]
-    });
-    let others = (events > 0).then(|| {
-        vec![
-            format!("{} others", count(others)),
-            count(events),
-            String::new(),
-            String::new(),
-        ]
-    });
-    page.table(&[first, "ok", "failed", "denied"], rows.chain(others));
+fn names(page: &mut Text, first: &'static str, found: &[NameCount], others: (u64, u64)) {
+    let mut table = outcome_table(first, &of_names(found));
+    let (others, events) = others;
+    if events > 0 {
+        let label = format!("{} others", count(others));
+        let nothing = String::new();
+        let row = vec![label, count(events), nothing.clone(), nothing];
+        table.rows.push(row);
+    }
+    page.add(table);
 }
 
 fn expiring(page: &mut Text, report: &AuditReport) {
@@ -232,11 +189,7 @@ fn expiring(page: &mut Text, report: &AuditReport) {
     ];
     let others = others.map(|(what, found)| vec![what.to_owned(), count(found)]);
     page.table(&["When", "Memories"], weeks.chain(others));
-    let next = calendar.next.iter();
-    page.table(
-        &["Next to expire", "When", "Text"],
-        next.map(|next| vec![shown(&next.path), seconds(next.at), bytes(next.bytes)]),
-    );
+    page.add(next_to_expire(report));
 }
 
 fn register(page: &mut Text, title: &str, none: &str, found: &Register) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::render;
 use crate::siem::Source;
-use crate::siem::ocsf::{Severity, severity};
+use crate::siem::ocsf::severity;
 
 /// Renders an event as a line, without its end.
 pub(super) fn to_line(entry: &Entry, source: Source) -> String {
@@ -21,29 +21,18 @@ pub(super) fn to_line(entry: &Entry, source: Source) -> String {
         env!("CARGO_PKG_VERSION"),
         &event.command,
         &name,
-        level(severity(entry)),
+        severity(entry).cef,
     ] {
         line.push('|');
         line.push_str(&header(field));
     }
     line.push('|');
-    line.push_str(&extension(&fields(entry, event, source)));
+    line.push_str(&extension(entry, event, source));
     line
 }
 
-/// Returns the severity in CEF's scale of 0 to 10.
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Informational => "1",
-        Severity::Low => "3",
-        Severity::Medium => "5",
-        Severity::High => "8",
-        Severity::Critical => "10",
-    }
-}
-
-/// Lists the extension's fields that the event has, by the names of CEF's dictionary.
-fn fields(entry: &Entry, event: &Event, source: Source) -> Vec<(&'static str, String)> {
+/// Renders the extension: `key=value` with a space between two, by the names of CEF's dictionary.
+fn extension(entry: &Entry, event: &Event, source: Source) -> String {
     let json = render::to_json(entry, source.trial);
     let text = |name: &str| match &json[name] {
         Value::String(text) => Some(text.clone()),
@@ -53,10 +42,6 @@ fn fields(entry: &Entry, event: &Event, source: Source) -> Vec<(&'static str, St
     let (path, old_path) = match text("new_path") {
         Some(new) => (Some(new), text("path")),
         None => (text("path"), None),
-    };
-    let said = |value: Option<String>, key, label, meaning: &str| {
-        let label = value.as_ref().map(|_| (label, meaning.to_owned()));
-        [value.map(|value| (key, value)), label]
     };
     let plain = [
         ("rt", Some(event.time.timestamp_millis().to_string())),
@@ -74,45 +59,34 @@ fn fields(entry: &Entry, event: &Event, source: Source) -> Vec<(&'static str, St
         ("msg", text("reason")),
     ];
     let labelled = [
-        said(text("actor"), "cs1", "cs1Label", "claimedActor"),
-        said(text("session"), "cs2", "cs2Label", "claimedSession"),
-        said(text("tool_use_id"), "cs3", "cs3Label", "toolUseId"),
-        said(text("trace"), "cs4", "cs4Label", "trace"),
-        said(
-            text("commit").or_else(|| Some(entry.commit.to_string())),
-            "cs5",
-            "cs5Label",
-            "commit",
-        ),
-        said(
-            source.trial.then(|| "true".into()),
-            "cs6",
-            "cs6Label",
-            "trial",
-        ),
-        said(count("memories"), "cn1", "cn1Label", "memories"),
-        said(count("redactions"), "cn2", "cn2Label", "redactions"),
+        ("cs1", "claimedActor", text("actor")),
+        ("cs2", "claimedSession", text("session")),
+        ("cs3", "toolUseId", text("tool_use_id")),
+        ("cs4", "trace", text("trace")),
+        ("cs5", "commit", Some(entry.commit.to_string())),
+        ("cs6", "trial", source.trial.then(|| "true".into())),
+        ("cn1", "memories", count("memories")),
+        ("cn2", "redactions", count("redactions")),
     ];
-    let plain = plain
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value?)));
-    plain
-        .chain(labelled.into_iter().flatten().flatten())
-        .collect()
-}
-
-/// Renders the extension: `key=value` with a space between two.
-pub(super) fn extension(fields: &[(&'static str, String)]) -> String {
     let mut text = String::new();
-    for (key, value) in fields {
+    let mut add = |key: &str, value: &str| {
         let space = if text.is_empty() { "" } else { " " };
         let _ = write!(text, "{space}{key}={}", escaped(value));
+    };
+    for (key, value) in plain {
+        value.inspect(|value| add(key, value));
+    }
+    for (key, label, value) in labelled {
+        if let Some(value) = value {
+            add(key, &value);
+            add(&format!("{key}Label"), label);
+        }
     }
     text
 }
 
 /// Escapes a field of the header, in which a line cannot end.
-pub(super) fn header(text: &str) -> String {
+fn header(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('|', "\\|");
     text.replace(['\r', '\n'], " ")
 }

@@ -34,71 +34,62 @@ const GOVERNING: [&str; 13] = [
     "export_history",
 ];
 
-/// What a command does to the store, by the activities of the class.
-#[derive(Clone, Copy)]
-enum Activity {
-    Unknown = 0,
-    Read = 1,
-    Update = 2,
-    Query = 4,
-    Create = 6,
-    Delete = 7,
-    List = 8,
-    Encrypt = 9,
-    Other = 99,
+/// An activity of the class, by its number and name: what a command does to the store.
+type Activity = (u32, &'static str);
+
+const UNKNOWN: Activity = (0, "Unknown");
+const READ: Activity = (1, "Read");
+const UPDATE: Activity = (2, "Update");
+const QUERY: Activity = (4, "Query");
+const CREATE: Activity = (6, "Create");
+const DELETE: Activity = (7, "Delete");
+const LIST: Activity = (8, "List");
+const ENCRYPT: Activity = (9, "Encrypt");
+/// Any other, which has the name of its command.
+const OTHER: Activity = (99, "");
+
+/// How much an event matters to those who watch: its number and name in the schema, and in CEF's scale
+/// of 0 to 10.
+pub(super) struct Severity {
+    id: u32,
+    name: &'static str,
+    pub(super) cef: &'static str,
 }
 
-/// How much an event matters to those who watch.
-#[derive(Clone, Copy)]
-pub(super) enum Severity {
-    Informational = 1,
-    Low = 2,
-    Medium = 3,
-    High = 4,
-    Critical = 5,
+const INFORMATIONAL: Severity = grade(1, "Informational", "1");
+const LOW: Severity = grade(2, "Low", "3");
+const MEDIUM: Severity = grade(3, "Medium", "5");
+const HIGH: Severity = grade(4, "High", "8");
+const CRITICAL: Severity = grade(5, "Critical", "10");
+
+const fn grade(id: u32, name: &'static str, cef: &'static str) -> Severity {
+    Severity { id, name, cef }
 }
 
-impl Activity {
-    fn of(event: &Event) -> Self {
-        let is_list = matches!(event.path, None | Some(PathRef::Root));
-        let adds = event
-            .memories
-            .iter()
-            .any(|touch| touch.change == Change::Add);
-        Self::of_command(&event.command, is_list, adds)
-    }
+fn activity_of(event: &Event) -> Activity {
+    let is_list = matches!(event.path, None | Some(PathRef::Root));
+    let adds = event
+        .memories
+        .iter()
+        .any(|touch| touch.change == Change::Add);
+    activity(&event.command, is_list, adds)
+}
 
-    fn of_command(command: &str, is_list: bool, adds: bool) -> Self {
-        match command {
-            "view" | "memory_read" if is_list => Self::List,
-            "view" | "memory_read" | "view_at" | "show" | "diff" | "blame" | "log" | "report"
-            | "export" | "export_history" => Self::Read,
-            "memory_write" if !adds => Self::Update,
-            "init" | "create" | "memory_write" => Self::Create,
-            "str_replace" | "insert" | "rename" | "restore" | "revert" | "rollback" | "redact" => {
-                Self::Update
-            }
-            "delete" | "expire" | "erase" => Self::Delete,
-            "grep" | "scan" => Self::Query,
-            "rekey" | "upgrade" => Self::Encrypt,
-            "unknown" => Self::Unknown,
-            _ => Self::Other,
+fn activity(command: &str, is_list: bool, adds: bool) -> Activity {
+    match command {
+        "view" | "memory_read" if is_list => LIST,
+        "view" | "memory_read" | "view_at" | "show" | "diff" | "blame" | "log" | "report"
+        | "export" | "export_history" => READ,
+        "memory_write" if !adds => UPDATE,
+        "init" | "create" | "memory_write" => CREATE,
+        "str_replace" | "insert" | "rename" | "restore" | "revert" | "rollback" | "redact" => {
+            UPDATE
         }
-    }
-
-    /// Returns the schema's name; for others the command's.
-    fn name(self, event: &Event) -> &str {
-        match self {
-            Self::Unknown => "Unknown",
-            Self::Read => "Read",
-            Self::Update => "Update",
-            Self::Query => "Query",
-            Self::Create => "Create",
-            Self::Delete => "Delete",
-            Self::List => "List",
-            Self::Encrypt => "Encrypt",
-            Self::Other => &event.command,
-        }
+        "delete" | "expire" | "erase" => DELETE,
+        "grep" | "scan" => QUERY,
+        "rekey" | "upgrade" => ENCRYPT,
+        "unknown" => UNKNOWN,
+        _ => OTHER,
     }
 }
 
@@ -107,34 +98,25 @@ impl Activity {
 pub(super) fn severity(entry: &Entry) -> Severity {
     let event = &entry.event;
     match event.outcome {
-        _ if entry.signer.is_none() => Severity::Critical,
-        Outcome::Ok if event.command == "accept_rollback" => Severity::High,
-        Outcome::Ok if GOVERNING.contains(&event.command.as_str()) => Severity::Medium,
-        Outcome::Ok => Severity::Informational,
-        Outcome::Denied => Severity::Medium,
-        _ => Severity::Low,
-    }
-}
-
-impl Severity {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Informational => "Informational",
-            Self::Low => "Low",
-            Self::Medium => "Medium",
-            Self::High => "High",
-            Self::Critical => "Critical",
-        }
+        _ if entry.signer.is_none() => CRITICAL,
+        Outcome::Ok if event.command == "accept_rollback" => HIGH,
+        Outcome::Ok if GOVERNING.contains(&event.command.as_str()) => MEDIUM,
+        Outcome::Ok => INFORMATIONAL,
+        Outcome::Denied => MEDIUM,
+        _ => LOW,
     }
 }
 
 /// Renders an event as an object of the class.
 pub(super) fn to_json(entry: &Entry, source: Source) -> Value {
     let event = &entry.event;
-    let (activity, severity) = (Activity::of(event), severity(entry));
-    let activity_name = activity.name(event);
+    let ((activity_id, name), severity) = (activity_of(event), severity(entry));
+    let activity_name = if activity_id == OTHER.0 {
+        event.command.as_str()
+    } else {
+        name
+    };
     let is_ok = event.outcome == Outcome::Ok;
-    let activity_id = activity as u32;
     let mut object = json!({
         "category_uid": 6,
         "category_name": "Application Activity",
@@ -144,8 +126,8 @@ pub(super) fn to_json(entry: &Entry, source: Source) -> Value {
         "activity_name": activity_name,
         "type_uid": CLASS * 100 + activity_id,
         "type_name": format!("Datastore Activity: {activity_name}"),
-        "severity_id": severity as u32,
-        "severity": severity.name(),
+        "severity_id": severity.id,
+        "severity": severity.name,
         "status_id": if is_ok { 1 } else { 2 },
         "status": if is_ok { "Success" } else { "Failure" },
         "status_code": event.error,
@@ -276,7 +258,7 @@ mod tests {
             "restore", "revert", "rollback", "expire", "hold_add", "scan",
         ];
         for command in ADMINISTRATIVE_COMMANDS {
-            let is_other = matches!(Activity::of_command(command, false, false), Activity::Other);
+            let is_other = activity(command, false, false) == OTHER;
             assert_eq!(is_other, OTHERS.contains(&command), "{command}");
             // An accepted rollback has a severity of its own.
             let kinds = [GOVERNING.contains(&command), ROUTINE.contains(&command)];
@@ -284,8 +266,7 @@ mod tests {
             assert!(is_single || command == "accept_rollback", "{command}");
         }
         for command in NAMES {
-            let activity = Activity::of_command(command, false, false);
-            assert!(!matches!(activity, Activity::Other), "{command}");
+            assert_ne!(activity(command, false, false), OTHER, "{command}");
         }
     }
 }

@@ -11,6 +11,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
 use crate::output::is_obeyed;
 use crate::render;
+use crate::ui::Facts;
 use crate::ui::query::to_event;
 
 /// Most characters of a line that a page shows.
@@ -28,29 +29,37 @@ const NAVIGATION: &[(&str, &str)] = &[
 /// A page before it has its frame.
 pub(super) struct Page {
     /// Its heading.
-    pub(super) title: String,
+    title: String,
     /// The entry of [`NAVIGATION`] it belongs to.
-    pub(super) part: &'static str,
-    pub(super) body: Markup,
+    part: &'static str,
+    body: Markup,
     /// How the look was recorded.
-    pub(super) recorded: RecordStatus,
-}
-
-/// Who looks, and what at.
-pub(super) struct Frame<'a> {
-    pub(super) place: &'a str,
-    pub(super) actor: &'a str,
-    pub(super) allow_undo: bool,
+    recorded: RecordStatus,
 }
 
 impl Page {
+    pub(super) fn new(
+        title: impl Into<String>,
+        part: &'static str,
+        body: Markup,
+        recorded: RecordStatus,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            part,
+            body,
+            recorded,
+        }
+    }
+
     /// Puts the page into its frame.
-    pub(super) fn framed(&self, frame: &Frame<'_>) -> Markup {
-        let does = if frame.allow_undo {
+    pub(super) fn framed(&self, facts: &Facts) -> Markup {
+        let does = if facts.allow_undo {
             "may look and undo"
         } else {
             "may look"
         };
+        let actor = facts.context.actor.as_deref().unwrap_or("nobody named");
         document(
             &self.title,
             &html! {
@@ -65,13 +74,13 @@ impl Page {
                             }
                         }
                     }
-                    p.who { "You are " strong { (shown(frame.actor)) } ", who " (does) "." }
+                    p.who { "You are " strong { (shown(actor)) } ", who " (does) "." }
                 }
             },
             &self.body,
             &html! {
                 footer {
-                    p { "Store: " code { (shown(frame.place)) } }
+                    p { "Store: " code { (shown(&facts.place)) } }
                     @match &self.recorded {
                         RecordStatus::Event(event) => p {
                             "This look is on record as " a href=(to_event(*event)) { "event " (event) } "."

@@ -9,10 +9,10 @@ mod timeline;
 mod tree;
 mod undo;
 
-use std::sync::Arc;
-
 use agekeep::error::{Error, Result};
-use agekeep::event::{Context, Event, PathRef};
+use agekeep::event::{Event, PathRef};
+use agekeep::id::MemoryId;
+use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::Store;
 use agekeep::store::history::RecordStatus;
 use agekeep::store::log::Entry;
@@ -20,26 +20,14 @@ use chrono::{DateTime, Utc};
 use hyper::StatusCode;
 use maud::{Markup, html};
 
-use self::undo::UndoForm;
-use crate::args::Global;
 use crate::output;
-use crate::ui::layout::{self, Frame, Page, shown};
+use crate::ui::Facts;
+use crate::ui::layout::{self, Page, shown};
 use crate::ui::query::{Query, link, to_event, to_memory};
 use crate::worker::WorkerState;
 
 /// Most rows of a page; more are on the next.
 const ROWS: usize = 200;
-
-/// What is the same for all pages of a server.
-pub(super) struct Facts {
-    /// What the command line said of the store, for what opens it by itself.
-    pub(super) global: Arc<Global>,
-    /// The store's folder.
-    pub(super) place: String,
-    /// Who looks, for the record.
-    pub(super) context: Context,
-    pub(super) allow_undo: bool,
-}
 
 /// What became of a request.
 pub(super) enum Made {
@@ -115,7 +103,7 @@ pub(super) fn make(
             .expect("it exists: the server asked");
         query.check(known)?;
         let page = page(&mut visit)?;
-        Ok(Made::Page(StatusCode::OK, page.framed(&facts.frame())))
+        Ok(Made::Page(StatusCode::OK, page.framed(facts)))
     });
     made.unwrap_or_else(|error| explain(state, facts, &error))
 }
@@ -123,12 +111,7 @@ pub(super) fn make(
 /// Carries out the undo that a form confirms.
 pub(super) fn act(state: &mut WorkerState, facts: &Facts, form: &Query) -> Made {
     let now = state.now();
-    let done = state.with(|store| {
-        form.check(undo::CONFIRMED)?;
-        let undo = UndoForm::parse(store, form, now)?;
-        undo.carry_out(store, form, facts)
-    });
-    match done {
+    match state.with(|store| undo::carry_out(store, form, facts, now)) {
         Ok(Some(event)) => Made::Elsewhere(to_event(event)),
         Ok(None) => Made::Elsewhere("timeline".into()),
         Err(error) => explain(state, facts, &error),
@@ -154,28 +137,14 @@ fn explain(state: &WorkerState, facts: &Facts, error: &Error) -> Made {
         error => error.hint(),
     };
     let (what, hint) = (state.redacted(error.to_string()), state.redacted(hint));
-    let page = Page {
-        title: "This did not work".into(),
-        part: "",
-        body: html! {
-            div.problem role="alert" {
-                @for line in what.lines() { p { (shown(line)) } }
-                p { "What to do: " (shown(&hint)) "." }
-            }
-        },
-        recorded: RecordStatus::NotNeeded,
-    };
-    Made::Page(status, page.framed(&facts.frame()))
-}
-
-impl Facts {
-    fn frame(&self) -> Frame<'_> {
-        Frame {
-            place: &self.place,
-            actor: self.context.actor.as_deref().unwrap_or("nobody named"),
-            allow_undo: self.allow_undo,
+    let body = html! {
+        div.problem role="alert" {
+            @for line in what.lines() { p { (shown(line)) } }
+            p { "What to do: " (shown(&hint)) "." }
         }
-    }
+    };
+    let page = Page::new("This did not work", "", body, RecordStatus::NotNeeded);
+    Made::Page(status, page.framed(facts))
 }
 
 impl Visit<'_> {
@@ -243,8 +212,7 @@ fn place(path: &PathRef) -> Markup {
     html! {
         @match path {
             PathRef::Root => a href="./" { code { "/memories" } },
-            PathRef::Of(_, Some(path)) => (pathname(path.as_str())),
-            PathRef::Of(id, None) => span.none { "erased " (id) },
+            PathRef::Of(id, path) => (memory_link(path.as_ref(), *id)),
             PathRef::Asked(text) => code { (shown(text)) },
             _ => "?",
         }
@@ -254,6 +222,16 @@ fn place(path: &PathRef) -> Markup {
 /// A link to a memory, by its path.
 fn pathname(path: &str) -> Markup {
     html! { a href=(to_memory(path)) { code { (shown(path)) } } }
+}
+
+/// A link to a memory by its path, or its id if no path is left of it.
+fn memory_link(path: Option<&MemoryPath>, id: MemoryId) -> Markup {
+    html! {
+        @match path {
+            Some(path) => (pathname(path.as_str())),
+            None => span.none { "erased " (id) },
+        }
+    }
 }
 
 /// Links to the rows before and after those of a page, counted from 1.

@@ -3,18 +3,19 @@
 
 use std::sync::Arc;
 
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Bytes, Incoming};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Method, Request, StatusCode};
 
 use crate::http::connections::{ConnectionSlot, Connections, FILES, PhaseGuard};
-use crate::http::{Answers, Response, with};
+use crate::http::{Answers, Response, closing, response, with, with_header};
 use crate::platform;
 use crate::report;
+use crate::ui::Facts;
 use crate::ui::gate::{Gate, Unwelcome, unwelcome};
 use crate::ui::layout;
-use crate::ui::pages::{self, Facts, Made};
+use crate::ui::pages::{self, Made};
 use crate::ui::query::Query;
 use crate::worker::StoreWorker;
 
@@ -224,11 +225,9 @@ fn failed() -> Made {
 fn refuse(refused: &Unwelcome) -> Response {
     let title = refused.status.canonical_reason().unwrap_or("Refused");
     let page = layout::refused(title, refused.why, refused.may_go_on);
-    let mut response = answer(refused.status, HTML, page.into_string());
-    let headers = response.headers_mut();
-    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    let response = closing(answer(refused.status, HTML, page.into_string()));
     if refused.status == StatusCode::METHOD_NOT_ALLOWED {
-        headers.insert(header::ALLOW, HeaderValue::from_static("GET, POST"));
+        return with_header(response, header::ALLOW, "GET, POST");
     }
     response
 }
@@ -254,12 +253,9 @@ fn file(page: String, kept_as: Option<String>) -> Response {
 }
 
 fn answer(status: StatusCode, kind: &'static str, body: String) -> Response {
-    let mut response = Response::new(Full::new(Bytes::from(body)).boxed());
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    for (name, value) in HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    response
+    let answer = response(status, kind, body);
+    let headers = HEADERS.into_iter();
+    headers.fold(answer, |answer, (name, value)| {
+        with_header(answer, name, value)
+    })
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::{Global, memory_glob, memory_path, path_or_id};
-use crate::output::{self, Bar};
+use crate::output;
 use crate::terminal::Terminal;
 use crate::verbs::replicas;
 use crate::{input, platform, render};
@@ -39,12 +39,11 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
         Some(_) => global.context(),
         None => global.reader_context(),
     };
-    let mut store = if args.dry_run {
-        global.open_for_reading()?
-    } else {
+    if !args.dry_run {
         check_reason(&context)?;
-        replicas::open_up_to_date(global)?
-    };
+        replicas::take_from_others(global)?;
+    }
+    let mut store = global.open_unless(args.dry_run)?;
     let what = wanted(global, args, &store)?;
     let targets = store.plan_erasure(&what, args.history)?;
     if args.dry_run {
@@ -58,11 +57,9 @@ pub(crate) fn erase(global: &Global, args: &Erase) -> Result<u8> {
     }
     // What was shown, and nothing that fits the selection since.
     let what = EraseOf::Memories(targets.iter().map(|target| target.id).collect());
-    let mut bar = Bar::start("records tried");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let done = store.erase(&what, args.history, &context, &mut progress);
-    bar.finish();
-    let done = done?;
+    let done = output::with_bar("records tried", |progress| {
+        store.erase(&what, args.history, &context, progress)
+    })?;
     print(global, args, &done.targets, Some(&done))?;
     if done.receipt.is_some()
         && let Some(others) = replicas::yet_to_erase(global, &store)

@@ -14,9 +14,8 @@ use serde_json::json;
 
 use self::writer::{Added, ExportTarget, ExportWriter};
 use crate::args::{Global, memory_path};
-use crate::output::{self, Bar};
 use crate::verbs::history;
-use crate::{environment, render};
+use crate::{environment, output, render};
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
@@ -53,12 +52,12 @@ pub(crate) fn run(global: &Global, args: &ExportArgs) -> Result<u8> {
     ));
     let mut export = store.export(&scope, &global.context())?;
     let head = export.head().clone();
-    let mut report = ExportReport::new(place, args.history);
-    let writer = match (target, args.jsonl.is_some()) {
-        (Some(target), false) => ExportWriter::folder(target)?,
-        (Some(target), true) => ExportWriter::file(target, &head, &scope)?,
-        (None, _) => ExportWriter::stdout(&head, &scope)?,
+    let mut report = ExportReport {
+        place,
+        history: args.history,
+        ..ExportReport::default()
     };
+    let writer = ExportWriter::begin(target, &head, &scope)?;
     let Some(writer) = write(&mut export, &head, writer, &mut report)? else {
         return Ok(0);
     };
@@ -75,12 +74,9 @@ fn write(
     mut writer: ExportWriter,
     report: &mut ExportReport,
 ) -> Result<Option<ExportWriter>> {
-    let mut bar = Bar::start("versions");
-    let mut done = 0;
-    let write = || {
-        for taken in export {
-            bar.show(done, Some(head.versions));
-            done += 1;
+    let written = output::with_bar("versions", |progress| {
+        for (done, taken) in (0..).zip(export) {
+            progress(done, head.versions);
             let taken = taken?;
             let added = writer.add(&taken)?;
             report.add(&taken, added);
@@ -89,9 +85,7 @@ fn write(
             }
         }
         Ok(Some(()))
-    };
-    let written = write();
-    bar.finish();
+    });
     Ok(written?.map(|()| writer))
 }
 
@@ -140,6 +134,7 @@ const LEFT_OUT: u8 = 1;
 const NOT_ALL_OPENED: u8 = 13;
 
 /// The report of an export.
+#[derive(Default)]
 struct ExportReport {
     place: String,
     history: bool,
@@ -160,17 +155,6 @@ struct UnreadableGroup {
 }
 
 impl ExportReport {
-    fn new(place: String, history: bool) -> Self {
-        Self {
-            place,
-            history,
-            written: 0,
-            bytes: 0,
-            closed: Vec::new(),
-            of_git: Vec::new(),
-        }
-    }
-
     /// Adds the outcome of a version.
     fn add(&mut self, taken: &ExportedVersion, added: Added) {
         match (added, &taken.text) {

@@ -13,7 +13,7 @@ use agekeep::store::history::{
 };
 use agekeep::store::log::{Entry, Filter};
 use agekeep::store::revision::{Revision, parse_time};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 
 use crate::args::{Global, memory_path, path_or_id};
@@ -105,25 +105,22 @@ pub(crate) fn view_at(
     let mut store = global.open_to_look()?;
     let at = revision(global, at)?;
     let looked = store.view_at(path, range, &at, &global.context())?;
-    output::unless_recorded(&looked.recorded);
-    if global.json {
-        output::json(&view_to_json(&looked))?;
-    } else {
-        output::line(looked.found.content.as_str())?;
-    }
-    Ok(0)
+    show_view(global, &looked, looked.found.content.as_str())
 }
 
-fn view_to_json(looked: &Recorded<View>) -> serde_json::Value {
+fn show_view(global: &Global, looked: &Recorded<View>, text: &str) -> Result<u8> {
+    output::unless_recorded(&looked.recorded);
     let view = &looked.found;
-    json!({
+    let object = json!({
         "schema": "agekeep.view/1",
         "at": view.at,
         "time": render::rfc3339(view.time),
         "content": view.content.as_str(),
         "version": view.version.as_ref().map(render::side_to_json),
         "recorded": render::recorded_to_json(&looked.recorded),
-    })
+    });
+    output::answer(global, &object, text)?;
+    Ok(0)
 }
 
 pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
@@ -133,14 +130,9 @@ pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
     let of_file = revision_and_path(global, &args.what).filter(|_| whole.is_err());
     if let Some((at, path)) = of_file {
         let looked = store.show_at(&path, &at?, &global.context())?;
-        output::unless_recorded(&looked.recorded);
-        if global.json {
-            output::json(&view_to_json(&looked))?;
-        } else {
-            let content = looked.found.content.as_str();
-            output::line(content.strip_suffix('\n').unwrap_or(content))?;
-        }
-        return Ok(0);
+        let content = looked.found.content.as_str();
+        let text = content.strip_suffix('\n').unwrap_or(content);
+        return show_view(global, &looked, text);
     }
     let looked = store.show(&whole?, &global.context())?;
     output::unless_recorded(&looked.recorded);
@@ -156,7 +148,8 @@ pub(crate) fn show(global: &Global, args: &Show) -> Result<u8> {
 pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
     let mut store = global.open_to_look()?;
     let (moments, path) = match args.what.split_last() {
-        Some((path, moments)) if moments.len() == MOMENTS || !is_revision(global, path) => {
+        // What has no form of a revision is a path.
+        Some((path, moments)) if moments.len() == MOMENTS || revision(global, path).is_err() => {
             let Ok(path) = memory_path(path);
             (moments, Some(store.parse_path(&path)?))
         }
@@ -186,11 +179,6 @@ pub(crate) fn diff(global: &Global, args: &Diff) -> Result<u8> {
         found.changes.iter().flat_map(render::to_lines).collect()
     };
     pages(global, lines)
-}
-
-/// Tells whether a text has a form of a revision. Otherwise it is a path.
-fn is_revision(global: &Global, text: &str) -> bool {
-    revision(global, text).is_ok()
 }
 
 fn stat(changed: &[MemoryDiff]) -> Vec<StyledLine> {
@@ -358,8 +346,8 @@ pub(crate) struct Log {
     #[arg(long, value_name = "NAME")]
     command: Option<String>,
     /// Show only events with this outcome
-    #[arg(long)]
-    outcome: Option<Ended>,
+    #[arg(long, value_parser = OUTCOMES.map(Outcome::as_str))]
+    outcome: Option<String>,
     /// Show only events at or after this time: RFC 3339, a date, `yesterday`, or an age such as
     /// 30m, 2h, 7d
     #[arg(long, value_name = "TIME")]
@@ -384,11 +372,15 @@ pub(crate) struct Access {
     limit: Option<usize>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Ended {
-    Ok,
-    Error,
-    Denied,
+/// The outcomes that events can be selected by.
+pub(crate) const OUTCOMES: [Outcome; 3] = [Outcome::Ok, Outcome::Error, Outcome::Denied];
+
+/// Finds an outcome by its name.
+pub(crate) fn outcome(text: &str) -> Result<Outcome> {
+    let found = OUTCOMES
+        .into_iter()
+        .find(|outcome| outcome.as_str() == text);
+    found.ok_or_else(|| Error::invalid("the outcome", "it is none of ok, error and denied"))
 }
 
 pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
@@ -407,7 +399,7 @@ pub(crate) fn log(global: &Global, args: &Log) -> Result<u8> {
     }
     let shown = if args.patch {
         with_changes(global, &mut store, &filter, limit)?
-    } else if is_empty(&filter) {
+    } else if filter == Filter::default() {
         // The newest events are found without the rest of history.
         print(global, trial, store.log().take(limit))?
     } else {
@@ -548,18 +540,10 @@ fn filter(global: &Global, args: &Log, store: &Store) -> Result<Filter> {
     filter.actor.clone_from(&global.actor);
     filter.session.clone_from(&global.session);
     filter.command = args.command.as_deref().map(command_name).transpose()?;
-    filter.outcome = args.outcome.map(|ended| match ended {
-        Ended::Ok => Outcome::Ok,
-        Ended::Error => Outcome::Error,
-        Ended::Denied => Outcome::Denied,
-    });
+    filter.outcome = args.outcome.as_deref().map(outcome).transpose()?;
     filter.since = time(&args.since)?;
     filter.until = time(&args.until)?;
     Ok(filter)
-}
-
-fn is_empty(filter: &Filter) -> bool {
-    *filter == Filter::default()
 }
 
 /// Returns a command's name as records spell it.

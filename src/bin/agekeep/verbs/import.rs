@@ -17,9 +17,8 @@ use serde_json::json;
 
 use self::source::{Body, From, ImportSource};
 use crate::args::{Global, memory_path};
-use crate::output::{self, Bar};
 use crate::platform::folder::UserFolder;
-use crate::{environment, render};
+use crate::{environment, output, render};
 
 pub(crate) use self::lines::SCHEMA;
 
@@ -43,11 +42,7 @@ pub(crate) struct Import {
 }
 
 pub(crate) fn run(global: &Global, args: &Import) -> Result<u8> {
-    let store = if args.dry_run {
-        global.open_for_reading()?
-    } else {
-        global.open()?
-    };
+    let store = global.open_unless(args.dry_run)?;
     let to = store.parse_path(&args.to)?;
     let mut source = ImportSource::open(&args.source, args.from, store.limits())?;
     let mut context = global.context();
@@ -61,31 +56,29 @@ pub(crate) fn run(global: &Global, args: &Import) -> Result<u8> {
         overwrite: args.overwrite,
         dry_run: args.dry_run,
     };
-    let mut report = ImportReport::new(global.json, args.dry_run);
-    let mut bar = Bar::start("files");
-    let mut stopped = None;
+    let mut report = ImportReport {
+        json: global.json,
+        dry_run: args.dry_run,
+        ..ImportReport::default()
+    };
     let total = items.len() as u64;
-    for (done, item) in items.into_iter().enumerate() {
-        bar.show(done as u64, Some(total));
-        let path = item.path.as_deref();
-        let outcome = match item.what {
-            Ok(body) => run.bring(
-                &mut source,
-                &body,
-                path.expect("a text has a path"),
-                &report,
-            ),
-            Err(outcome) => Ok(outcome),
-        };
-        let added = outcome.and_then(|outcome| report.add(&run.store, &item.name, path, &outcome));
-        if let Err(error) = added {
-            stopped = Some(error);
-            break;
+    let brought = output::with_bar("files", |progress| {
+        for (done, item) in (0..).zip(items) {
+            progress(done, total);
+            let path = item.path.as_deref();
+            let outcome = match item.what {
+                Ok(body) => {
+                    let path = path.expect("a text has a path");
+                    run.bring(&mut source, &body, path, &report)?
+                }
+                Err(outcome) => outcome,
+            };
+            report.add(&run.store, &item.name, path, &outcome)?;
         }
-    }
-    bar.finish();
-    report.show(source.kind(), stopped.is_some())?;
-    stopped.map_or_else(|| Ok(report.exit_code()), Err)
+        Ok(())
+    });
+    report.show(source.kind(), brought.is_err())?;
+    brought.map(|()| report.exit_code())
 }
 
 /// Returns how many more memories the store may hold.
@@ -235,6 +228,7 @@ const COUNTED: [&str; 9] = [
 ];
 
 /// The report of an import.
+#[derive(Default)]
 struct ImportReport {
     json: bool,
     dry_run: bool,
@@ -243,15 +237,6 @@ struct ImportReport {
 }
 
 impl ImportReport {
-    fn new(json: bool, dry_run: bool) -> Self {
-        Self {
-            json,
-            dry_run,
-            lines: Vec::new(),
-            counts: BTreeMap::new(),
-        }
-    }
-
     fn count(&self, what: &str) -> u64 {
         self.counts.get(what).copied().unwrap_or_default()
     }
@@ -264,8 +249,9 @@ impl ImportReport {
         path: Option<&str>,
         outcome: &ImportOutcome,
     ) -> Result<()> {
-        *self.counts.entry(outcome.word()).or_default() += 1;
-        if let Some(written) = outcome.written() {
+        let (word, written, why) = outcome.parts();
+        *self.counts.entry(word).or_default() += 1;
+        if let Some(written) = written {
             *self.counts.entry("stripped").or_default() += written.redactions.len() as u64;
         }
         if let ImportOutcome::Imported(written) = outcome {
@@ -276,8 +262,7 @@ impl ImportReport {
         }
         if let Some(said) = self.said(store, outcome)? {
             // The path it was imported to, or else its name in the source.
-            let is_of_source = outcome.why().is_some();
-            let name = store.without_secrets(path.filter(|_| !is_of_source).unwrap_or(name))?;
+            let name = store.without_secrets(path.filter(|_| why.is_none()).unwrap_or(name))?;
             self.lines
                 .push(format!("{}  {said}", render::quoted(&name)));
         }
@@ -323,14 +308,14 @@ impl ImportReport {
             return Ok(());
         }
         let shown = |text: &str| store.without_secrets(text);
-        let written = outcome.written();
+        let (word, written, why) = outcome.parts();
         let object = json!({
             "schema": "agekeep.import_file/1",
             "name": shown(name)?,
             "path": path.map(shown).transpose()?,
             "dry_run": self.dry_run,
-            "outcome": outcome.word(),
-            "why": outcome.why().map(shown).transpose()?,
+            "outcome": word,
+            "why": why.map(shown).transpose()?,
             "bytes": written.map(|written| written.bytes),
             "event": written.and_then(|written| written.event),
             "redactions": written.map(|written| &written.redactions),
@@ -404,55 +389,32 @@ impl ImportReport {
 }
 
 impl ImportOutcome {
-    /// Returns its name in JSON.
-    fn word(&self) -> &'static str {
+    /// Returns its name in JSON, the text that was written, and what is said of an item that is no
+    /// memory here, because of what it is in the source.
+    fn parts(&self) -> (&'static str, Option<&ImportedText>, Option<&str>) {
         match self {
-            Self::Imported(_) => "imported",
-            Self::Overwritten(_) => "overwritten",
-            Self::Same => "same",
-            Self::Other => "other",
-            Self::LeftOut(_) => "left_out",
-            Self::Older => "older",
-            Self::Refused(_) => "refused",
-        }
-    }
-
-    fn written(&self) -> Option<&ImportedText> {
-        match self {
-            Self::Imported(written) | Self::Overwritten(written) => Some(written),
-            _ => None,
-        }
-    }
-
-    /// Returns what is said of an item that is no memory here, because of what it is in the source.
-    fn why(&self) -> Option<&str> {
-        match self {
-            Self::LeftOut(why) => Some(why),
-            Self::Refused(why) => Some(why),
-            _ => None,
+            Self::Imported(written) => ("imported", Some(written), None),
+            Self::Overwritten(written) => ("overwritten", Some(written), None),
+            Self::Same => ("same", None, None),
+            Self::Other => ("other", None, None),
+            Self::LeftOut(why) => ("left_out", None, Some(why)),
+            Self::Older => ("older", None, None),
+            Self::Refused(why) => ("refused", None, Some(why)),
         }
     }
 }
 
 /// Lists the kinds of secrets and their lines: `password in line 3; github-pat in lines 5,9-11`
 fn kinds(found: &[Redaction]) -> String {
-    let mut kinds: Vec<(&str, Vec<(u64, u64)>)> = Vec::new();
+    let mut kinds: Vec<(&str, Vec<usize>)> = Vec::new();
     for one in found {
-        let at = kinds.iter().position(|(kind, _)| *kind == one.kind);
-        let at = at.unwrap_or_else(|| {
-            kinds.push((&one.kind, Vec::new()));
-            kinds.len() - 1
-        });
-        let Some(line) = one.line else { continue };
-        let line = line as u64;
-        match kinds[at].1.last_mut() {
-            Some((_, last)) if line == *last || line == *last + 1 => *last = line,
-            _ => kinds[at].1.push((line, line)),
+        match kinds.iter_mut().find(|(kind, _)| *kind == one.kind) {
+            Some((_, lines)) => lines.extend(one.line),
+            None => kinds.push((&one.kind, one.line.into_iter().collect())),
         }
     }
-    let said = kinds.iter().map(|(kind, lines)| match lines[..] {
-        [(first, last)] if first == last => format!("{kind} in line {first}"),
-        _ => format!("{kind} in lines {}", render::runs(lines)),
-    });
+    let said = kinds
+        .into_iter()
+        .map(|(kind, lines)| format!("{kind} in {}", render::in_lines(lines.into_iter())));
     said.collect::<Vec<_>>().join("; ")
 }

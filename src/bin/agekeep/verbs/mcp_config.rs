@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::args::Global;
-use crate::environment::{self, absolute, one_line};
+use crate::environment::{self, Places, absolute, one_line};
 use crate::platform::TEMPORARY_FOLDERS;
 use crate::{output, terminal};
 
@@ -282,26 +282,11 @@ struct Launch {
     env: BTreeMap<String, String>,
 }
 
-/// The paths of the store and the keys that a server uses.
-struct Places {
-    store: String,
-    identity: String,
-    signing_key: String,
-    keyring: Option<String>,
-}
-
 impl Launch {
     /// Finds the server of the store that the options and the environment name; also returns what a
     /// person should know about it, one sentence each.
     fn find(global: &Global, offer: &OfferArgs, client: &Client) -> Result<(Self, Vec<String>)> {
-        let keyring = environment::keyring(global)?;
-        let keyring = keyring.map(|path| absolute("the keyring's path", &path));
-        let places = Places {
-            store: absolute("the store's path", &environment::store(global)?)?,
-            identity: absolute("the identity's path", &environment::identity(global)?)?,
-            signing_key: absolute("the signing key's path", &environment::signing_key(global)?)?,
-            keyring: keyring.transpose()?,
-        };
+        let places = Places::find(global)?;
         let (env, warnings) = variables(global, &places)?;
         let program = absolute("the path of this program", &environment::program()?)?;
         let mut said: Vec<String> = remark(&program).into_iter().collect();
@@ -360,18 +345,7 @@ fn words(
     places: &Places,
 ) -> Result<Vec<String>> {
     let mut words = vec!["mcp".to_owned()];
-    let named = [
-        ("--store", Some(&places.store)),
-        ("--identity", Some(&places.identity)),
-        ("--signing-key", Some(&places.signing_key)),
-        ("--keyring", places.keyring.as_ref()),
-    ];
-    for (option, path) in named {
-        words.extend(
-            path.into_iter()
-                .flat_map(|path| [option.to_owned(), path.clone()]),
-        );
-    }
+    words.extend(places.options());
     // Option and value are one word, so that a value that begins with `-` is no option.
     let actor = global.actor.as_deref().unwrap_or(&client.id);
     words.push(format!("--actor={}", one_line("--actor", actor)?));

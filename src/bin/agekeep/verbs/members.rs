@@ -10,27 +10,21 @@ use agekeep::crypto::recipients::{Member, Role};
 use agekeep::error::{Error, Result};
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::{Audience, Recipient, Rekeyed};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::args::{Global, memory_glob, path_or_id};
-use crate::output::{self, Bar, Style, plain};
+use crate::args::{Global, memory_glob, one_of, path_or_id};
+use crate::output::{self, Style, plain};
 use crate::recovery;
 use crate::table::{self, Column, ListRow, Screen, main, whole};
 use crate::verbs::export::writer::ExportTarget;
-use crate::verbs::replicas::open_up_to_date;
+use crate::verbs::replicas::take_from_others;
 
 /// Most bytes of a file that are searched for a key.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
-#[derive(Args)]
-pub(crate) struct Members {
-    #[command(subcommand)]
-    verb: MembersVerb,
-}
-
 #[derive(Subcommand)]
-enum MembersVerb {
+pub(crate) enum MembersVerb {
     /// Add a reader or an auditor. This is fast, however large the store is
     Add(AddMemberArgs),
     /// Remove a member: later commands use new keys, and every live memory is re-encrypted
@@ -43,7 +37,7 @@ enum MembersVerb {
 }
 
 #[derive(Args)]
-struct AddMemberArgs {
+pub(crate) struct AddMemberArgs {
     /// A name for them, without blanks
     name: String,
     /// Their public age key, or the file that holds it, such as `id_ed25519.pub`
@@ -58,17 +52,18 @@ struct AddMemberArgs {
     #[arg(long)]
     new: bool,
     /// What they can read
-    #[arg(long, value_enum, default_value_t = RecipientRoleArg::Reader)]
-    role: RecipientRoleArg,
+    #[arg(long, value_parser = one_of::<Role>(&ROLES), default_value = "reader")]
+    role: Role,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum RecipientRoleArg {
-    /// Content and audit records
-    Reader,
-    /// Audit records alone: who did what and when, to which path
-    Auditor,
-}
+/// The roles of members: what each can read.
+const ROLES: [(&str, &str); 2] = [
+    ("reader", "Content and audit records"),
+    (
+        "auditor",
+        "Audit records alone: who did what and when, to which path",
+    ),
+];
 
 #[derive(Args)]
 pub(crate) struct ReplaceKeys {
@@ -77,8 +72,8 @@ pub(crate) struct ReplaceKeys {
     memories: Option<String>,
 }
 
-pub(crate) fn members(global: &Global, args: &Members) -> Result<u8> {
-    match &args.verb {
+pub(crate) fn members(global: &Global, verb: &MembersVerb) -> Result<u8> {
+    match verb {
         MembersVerb::Add(add) => add_member(global, add)?,
         MembersVerb::Rm { name } => remove_member(global, name)?,
         MembersVerb::List => list(global, global.open_for_reading()?.members())?,
@@ -87,15 +82,12 @@ pub(crate) fn members(global: &Global, args: &Members) -> Result<u8> {
 }
 
 pub(crate) fn replace_keys(global: &Global, args: &ReplaceKeys) -> Result<u8> {
-    let mut store = open_up_to_date(global)?;
-    let mut bar = Bar::start("memories re-encrypted");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let done = match &args.memories {
-        None => store.rekey(&global.context(), &mut progress),
-        Some(glob) => store.rekey_some(glob, &global.context(), &mut progress),
-    };
-    bar.finish();
-    let done = done?;
+    take_from_others(global)?;
+    let mut store = global.open()?;
+    let done = output::with_bar("memories re-encrypted", |progress| match &args.memories {
+        None => store.rekey(&global.context(), progress),
+        Some(glob) => store.rekey_some(glob, &global.context(), progress),
+    })?;
     let said = format!("New keys are in place (event {}).", done.meta.event);
     tell(global, "agekeep.rekey/1", &done, &said)?;
     Ok(0)
@@ -110,13 +102,9 @@ fn add_member(global: &Global, add: &AddMemberArgs) -> Result<()> {
         (Some(fresh), _) => fresh.recipient()?,
         (None, given) => read_recipient(given.as_deref().unwrap_or_default())?,
     };
-    let role = match add.role {
-        RecipientRoleArg::Reader => Role::Reader,
-        RecipientRoleArg::Auditor => Role::Auditor,
-    };
     let mut store = global.open()?;
-    let meta = store.add_member(&add.name, role, &recipient, &global.context())?;
-    let opens = match role {
+    let meta = store.add_member(&add.name, add.role, &recipient, &global.context())?;
+    let opens = match add.role {
         Role::Auditor => "who did what and when, and no content",
         _ => "everything, including all of history",
     };
@@ -175,14 +163,13 @@ pub(crate) fn parse(text: &str) -> Result<Recipient> {
 }
 
 fn remove_member(global: &Global, name: &str) -> Result<()> {
-    let mut store = open_up_to_date(global)?;
+    take_from_others(global)?;
+    let mut store = global.open()?;
     let role = store.members().iter().find(|member| member.name == name);
     let role = role.map(|member| member.role);
-    let mut bar = Bar::start("memories re-encrypted");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let done = store.remove_member(name, &global.context(), &mut progress);
-    bar.finish();
-    let done = done?;
+    let done = output::with_bar("memories re-encrypted", |progress| {
+        store.remove_member(name, &global.context(), progress)
+    })?;
     if store.signer_list().iter().any(|signer| signer.name == name) {
         output::warn(&format!(
             "{name} can still write, because a signer has that name; run `agekeep signers rm \
@@ -243,14 +230,8 @@ fn tell(global: &Global, schema: &str, done: &Rekeyed, said: &str) -> Result<()>
 
 // `keys`: new keys for memories, and the identities that open one memory with stock age.
 
-#[derive(Args)]
-pub(crate) struct KeysArgs {
-    #[command(subcommand)]
-    verb: KeyVerb,
-}
-
 #[derive(Subcommand)]
-enum KeyVerb {
+pub(crate) enum KeyVerb {
     /// Print the identities of one memory, which decrypt all its versions with stock age; recorded
     Export {
         /// The memory's path or id. The id also finds a deleted memory
@@ -274,8 +255,8 @@ enum KeyVerb {
     },
 }
 
-pub(crate) fn keys(global: &Global, args: &KeysArgs) -> Result<u8> {
-    match &args.verb {
+pub(crate) fn keys(global: &Global, verb: &KeyVerb) -> Result<u8> {
+    match verb {
         KeyVerb::Export { memory } => export_keys(global, memory),
         KeyVerb::Replace(args) => replace_keys(global, args),
         KeyVerb::Move { folder } => move_keys(global, folder),

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::args::{Global, memory_path};
 use crate::output::Style;
-use crate::table::{self, Column, List, ListRow, Screen, number};
+use crate::table::{self, Column, ListRow, Screen, number};
 use crate::verbs::history;
 use crate::{output, terminal};
 
@@ -24,20 +24,34 @@ use crate::{output, terminal};
 pub(crate) trait MemoryVerb {
     fn command(&self, limits: &Limits) -> Result<Command>;
 
-    fn base(&self) -> &Precondition;
-
     /// Tells whether the answer is a file's own text.
     fn is_raw(&self) -> bool {
         false
     }
 }
 
-pub(crate) fn run(global: &Global, verb: &impl MemoryVerb) -> Result<u8> {
+// A verb with the precondition that every memory command takes.
+#[derive(Args)]
+pub(crate) struct MemoryArgs<V: Args> {
+    #[command(flatten)]
+    verb: V,
+    /// Change the file only if its text still has this SHA-256. If you repeat the command, it
+    /// succeeds without a second change
+    #[arg(long, value_name = "HEX", value_parser = parse_digest)]
+    base_sha256: Option<Digest>,
+}
+
+fn parse_digest(text: &str) -> Result<Digest, String> {
+    Digest::from_hex(text).ok_or_else(|| "not 64 lowercase hexadecimal digits".into())
+}
+
+pub(crate) fn run<V: MemoryVerb + Args>(global: &Global, args: &MemoryArgs<V>) -> Result<u8> {
+    let verb = &args.verb;
     // What redaction needs is built while the store is opened.
     drop(thread::Builder::new().spawn(agekeep::redact::prepare));
     let mut store = global.open()?;
     let mut context = global.context();
-    context.base_sha256 = verb.base().base_sha256;
+    context.base_sha256 = args.base_sha256;
     let command = verb.command(store.limits())?;
     let answer = store.execute(&command, &context)?;
     let text = answer.content.as_str();
@@ -93,23 +107,7 @@ fn list(global: &Global, screen: &Screen, text: &str) -> Result<()> {
         Ok(ListRow::new(Style::Plain, vec![size.into(), path.into()]))
     });
     let heading = screen.sentence(heading).into_iter().map(Ok);
-    output::pages(
-        global,
-        heading.chain(List::new(screen, ENTRIES).over(entries)),
-    )
-}
-
-// The precondition every memory command takes.
-#[derive(Args)]
-pub(crate) struct Precondition {
-    /// Change the file only if its text still has this SHA-256. If you repeat the command, it
-    /// succeeds without a second change
-    #[arg(long, value_name = "HEX", value_parser = parse_digest)]
-    base_sha256: Option<Digest>,
-}
-
-fn parse_digest(text: &str) -> Result<Digest, String> {
-    Digest::from_hex(text).ok_or_else(|| "not 64 lowercase hexadecimal digits".into())
+    output::pages(global, heading.chain(screen.list(ENTRIES, entries)))
 }
 
 // The source of a text.
@@ -129,12 +127,11 @@ impl TextSource {
             return Ok(text.as_str().into());
         }
         match self.file.as_deref() {
-            None => read_standard_input(limits),
-            Some(path) if path == Path::new("-") => read_standard_input(limits),
-            Some(path) => {
-                let file = File::open(path).map_err(|e| read_error(path, e))?;
+            Some(path) if path != Path::new("-") => {
+                let file = File::open(path).map_err(Error::io("read", path))?;
                 read_all(path, file, limits)
             }
+            _ => read_standard_input(limits),
         }
     }
 }
@@ -143,7 +140,7 @@ impl TextSource {
 /// that is empty.
 fn read_standard_input(limits: &Limits) -> Result<Text> {
     terminal::tell_what_is_awaited("the text");
-    let text = read_all(Path::new("-"), io::stdin().lock(), limits)?;
+    let text = read_all(Path::new("standard input"), io::stdin().lock(), limits)?;
     if text.is_empty() {
         return Err(Error::invalid(
             "standard input",
@@ -160,23 +157,13 @@ fn read_all(path: &Path, input: impl io::Read, limits: &Limits) -> Result<Text> 
         Err(e) if e.kind() == io::ErrorKind::InvalidData => {
             Err(Error::invalid("the text", "it is not UTF-8"))
         }
-        Err(e) => Err(read_error(path, e)),
+        Err(e) => Err(Error::io("read", path)(e)),
         Ok(length) if length > max => Err(Error::TooLong {
             what: "the text",
             bytes_max: max,
         }),
         Ok(_) => Ok(text.into()),
     }
-}
-
-fn read_error(path: &Path, source: io::Error) -> Error {
-    let is_stdin = path == Path::new("-");
-    let path = if is_stdin {
-        Path::new("standard input")
-    } else {
-        path
-    };
-    Error::io("read", path)(source)
 }
 
 #[derive(Args)]
@@ -194,14 +181,13 @@ pub(crate) struct ViewArgs {
     /// Print the file unchanged, byte for byte; without a path, print every path
     #[arg(long, conflicts_with_all = ["lines", "at"])]
     raw: bool,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 /// Runs `view`, now or at another moment.
-pub(crate) fn view(global: &Global, args: &ViewArgs) -> Result<u8> {
-    match &args.at {
-        Some(at) => history::view_at(global, args.path(), args.lines, at),
+pub(crate) fn view(global: &Global, args: &MemoryArgs<ViewArgs>) -> Result<u8> {
+    let verb = &args.verb;
+    match &verb.at {
+        Some(at) => history::view_at(global, verb.path(), verb.lines, at),
         None => run(global, args),
     }
 }
@@ -237,10 +223,6 @@ impl MemoryVerb for ViewArgs {
         })
     }
 
-    fn base(&self) -> &Precondition {
-        &self.base
-    }
-
     fn is_raw(&self) -> bool {
         self.raw && self.path.is_some()
     }
@@ -253,8 +235,6 @@ pub(crate) struct Create {
     path: String,
     #[command(flatten)]
     source: TextSource,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Create {
@@ -263,10 +243,6 @@ impl MemoryVerb for Create {
             path: self.path.clone(),
             file_text: self.source.read(limits)?,
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 }
 
@@ -286,8 +262,6 @@ pub(crate) struct Edit {
         allow_hyphen_values = true
     )]
     new: String,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Edit {
@@ -297,10 +271,6 @@ impl MemoryVerb for Edit {
             old_str: self.old.as_str().into(),
             new_str: self.new.as_str().into(),
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 }
 
@@ -314,8 +284,6 @@ pub(crate) struct Insert {
     line: i64,
     #[command(flatten)]
     source: TextSource,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Insert {
@@ -326,10 +294,6 @@ impl MemoryVerb for Insert {
             insert_text: self.source.read(limits)?,
         })
     }
-
-    fn base(&self) -> &Precondition {
-        &self.base
-    }
 }
 
 #[derive(Args)]
@@ -337,8 +301,6 @@ pub(crate) struct Delete {
     /// The file or directory
     #[arg(value_parser = memory_path)]
     path: String,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Delete {
@@ -346,10 +308,6 @@ impl MemoryVerb for Delete {
         Ok(Command::Delete {
             path: self.path.clone(),
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 }
 
@@ -361,8 +319,6 @@ pub(crate) struct Rename {
     /// The new path
     #[arg(value_parser = memory_path)]
     new_path: String,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Rename {
@@ -372,18 +328,12 @@ impl MemoryVerb for Rename {
             new_path: self.new_path.clone(),
         })
     }
-
-    fn base(&self) -> &Precondition {
-        &self.base
-    }
 }
 
 #[derive(Args)]
 pub(crate) struct Read {
     /// The file, relative to /memories; without one, every path is listed
     path: Option<String>,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Read {
@@ -391,10 +341,6 @@ impl MemoryVerb for Read {
         Ok(Command::Read {
             path: self.path.clone(),
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 
     fn is_raw(&self) -> bool {
@@ -408,8 +354,6 @@ pub(crate) struct Write {
     path: String,
     #[command(flatten)]
     source: TextSource,
-    #[command(flatten)]
-    base: Precondition,
 }
 
 impl MemoryVerb for Write {
@@ -418,9 +362,5 @@ impl MemoryVerb for Write {
             path: self.path.clone(),
             content: self.source.read(limits)?,
         })
-    }
-
-    fn base(&self) -> &Precondition {
-        &self.base
     }
 }

@@ -24,14 +24,8 @@ use crate::args::{Global, memory_path, path_or_id};
 use crate::terminal::Terminal;
 use crate::{environment, output, platform, render};
 
-#[derive(Args)]
-pub(crate) struct PolicyArgs {
-    #[command(subcommand)]
-    verb: PolicyVerb,
-}
-
 #[derive(Subcommand)]
-enum PolicyVerb {
+pub(crate) enum PolicyVerb {
     /// Print the policy as TOML, or the value of one key
     Get {
         /// A key such as `expiration.unaccessed_for`, or a table such as `limits`
@@ -53,7 +47,7 @@ enum PolicyVerb {
 
 #[derive(Args)]
 #[group(skip)]
-struct Set {
+pub(crate) struct Set {
     /// The key, such as `expiration.unaccessed_for`
     #[arg(
         requires = "value",
@@ -95,8 +89,8 @@ impl PolicyFiles {
     }
 }
 
-pub(crate) fn run(global: &Global, args: &PolicyArgs) -> Result<u8> {
-    match &args.verb {
+pub(crate) fn run(global: &Global, verb: &PolicyVerb) -> Result<u8> {
+    match verb {
         PolicyVerb::Get { key } => get(global, key.as_deref())?,
         PolicyVerb::Set(set) => match (&set.key, &set.value) {
             (Some(key), Some(value)) => set_key(global, key, value)?,
@@ -213,7 +207,7 @@ pub(crate) fn read(file: &Path) -> Result<String> {
 // `policy expire-at`: a rule for one memory, before all others.
 
 #[derive(Args)]
-struct ExpireAt {
+pub(crate) struct ExpireAt {
     /// The memory, by its path or its memory id
     #[arg(value_name = "PATH|ID", value_parser = path_or_id)]
     memory: String,

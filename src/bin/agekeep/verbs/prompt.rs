@@ -113,23 +113,14 @@ fn beginning(options: &PromptOptions<'_>) -> String {
             "delete",
         ]
     };
-    let named: Vec<_> = match options.tools {
-        ToolNaming::Mcp => commands.iter().map(|c| format!("`memory_{c}`")).collect(),
-        ToolNaming::Memory => commands.iter().map(|c| format!("`{c}`")).collect(),
+    let (tool, prefix) = match options.tools {
+        ToolNaming::Mcp => ("the tool", "memory_"),
+        ToolNaming::Memory => ("the tool `memory` and its command", ""),
     };
-    let (last, others) = named.split_last().expect("there is always `view`");
-    let named = if others.is_empty() {
-        last.clone()
-    } else {
-        format!("{} and {last}", others.join(", "))
-    };
-    let how = match options.tools {
-        ToolNaming::Mcp if options.read_only => format!("the tool {named}"),
-        ToolNaming::Mcp => format!("the tools {named}"),
-        ToolNaming::Memory if options.read_only => {
-            format!("the tool `memory` and its command {named}")
-        }
-        ToolNaming::Memory => format!("the tool `memory` and its commands {named}"),
+    let named: Vec<_> = commands.iter().map(|c| format!("`{prefix}{c}`")).collect();
+    let how = match named.split_last() {
+        Some((last, others @ [_, ..])) => format!("{tool}s {} and {last}", others.join(", ")),
+        _ => format!("{tool} {}", named.concat()),
     };
     let what = if options.read_only {
         "You can look at a memory that outlasts any conversation: text files below /memories, which \

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::environment;
-use crate::output::{self, Bar};
+use crate::output;
 use crate::verbs::export::writer::ExportTarget;
 
 #[derive(Args)]
@@ -55,11 +55,9 @@ pub(crate) struct AuditKitArgs {
 
 pub(crate) fn audit_kit(global: &Global, args: &AuditKitArgs) -> Result<u8> {
     let mut store = global.open()?;
-    let mut bar = Bar::start("objects copied");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let made = store.audit_kit(&args.auditor, &args.out, &mut progress);
-    bar.finish();
-    let checkpoint = made?;
+    let checkpoint = output::with_bar("objects copied", |progress| {
+        store.audit_kit(&args.auditor, &args.out, progress)
+    })?;
     let object = json!({
         "schema": "agekeep.audit_kit/1",
         "auditor": args.auditor,

@@ -4,24 +4,18 @@ use agekeep::error::Result;
 use agekeep::event::{Erased, Event};
 use agekeep::remote::{self, Replica};
 use agekeep::store::retention::{Proof, ReceiptCheck};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output::{self, Bar};
+use crate::output;
 use crate::render::{self, seconds};
 use crate::table::{self, Pair};
 use crate::verbs::history::revision;
 use crate::verbs::replicas;
 
-#[derive(Args)]
-pub(crate) struct ReceiptArgs {
-    #[command(subcommand)]
-    verb: ReceiptVerb,
-}
-
 #[derive(Subcommand)]
-enum ReceiptVerb {
+pub(crate) enum ReceiptVerb {
     /// Show a receipt: what was erased, by whom, why, and what the erasure does not reach
     Show {
         /// The event that erased something [default: the newest]
@@ -41,9 +35,9 @@ const BROKEN: u8 = 13;
 /// The exit code if nothing speaks against a receipt, and an auditor could try no version.
 const NOT_TRIED: u8 = 3;
 
-pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
+pub(crate) fn run(global: &Global, verb: &ReceiptVerb) -> Result<u8> {
     let mut store = global.open_for_reading()?;
-    match &args.verb {
+    match verb {
         ReceiptVerb::Show { event } => {
             let event = event.as_deref().map(|text| revision(global, text));
             let proof = store.receipt(event.transpose()?.as_ref())?;
@@ -77,11 +71,9 @@ pub(crate) fn run(global: &Global, args: &ReceiptArgs) -> Result<u8> {
             let (mut all_hold, mut all_tried) = (true, true);
             let many = numbers.len();
             for number in numbers {
-                let mut bar = Bar::start("records tried");
-                let mut progress = |done, total| bar.show(done, Some(total));
-                let checked = store.check_receipt(number, &mut progress);
-                bar.finish();
-                let checked = checked?;
+                let checked = output::with_bar("records tried", |progress| {
+                    store.check_receipt(number, progress)
+                })?;
                 all_hold &= checked.holds();
                 all_tried &= is_tried(&checked);
                 print_checked(global, &checked)?;

@@ -7,12 +7,12 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output::{self, Bar};
+use crate::output;
 use crate::render;
 use crate::verbs::erase::confirm;
 use crate::verbs::history::revision_and_path;
 use crate::verbs::renamed::{self, RenamedRedact};
-use crate::verbs::replicas::open_up_to_date;
+use crate::verbs::replicas::take_from_others;
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_value_name = "VERB")]
@@ -47,12 +47,11 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
         ));
     };
     let context = global.context();
-    let mut store = if args.dry_run {
-        global.open_for_reading()?
-    } else {
+    if !args.dry_run {
         check_reason(&context)?;
-        open_up_to_date(global)?
-    };
+        take_from_others(global)?;
+    }
+    let mut store = global.open_unless(args.dry_run)?;
     let (rev, path) = (rev?, store.parse_path(&path)?);
     if args.dry_run {
         let plan = store.plan_redaction(&path, &rev)?;
@@ -65,11 +64,9 @@ fn redact_kept(global: &Global, args: &Redact) -> Result<u8> {
         let now = plan.target.path.as_ref().map_or("", MemoryPath::as_str);
         confirm(&plan_lines(&plan), "Destroy these versions of ", now)?;
     }
-    let mut bar = Bar::start("records tried");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let done = store.redact(&path, &rev, &context, &mut progress);
-    bar.finish();
-    let done = done?;
+    let done = output::with_bar("records tried", |progress| {
+        store.redact(&path, &rev, &context, progress)
+    })?;
     output::answer(global, &kept_to_json(&done), &kept_to_text(&done))?;
     Ok(0)
 }

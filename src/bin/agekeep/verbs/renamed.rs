@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use agekeep::error::Result;
 use clap::Subcommand;
 
-use crate::args::Global;
+use crate::args::{Global, VerbGroup};
 use crate::output;
+use crate::verbs::memory::MemoryArgs;
 use crate::verbs::{history, members, memory, rules};
 
 #[derive(Subcommand)]
@@ -17,16 +18,16 @@ pub(crate) enum Renamed {
     Grep(history::SearchArgs),
     /// Replace a text that occurs exactly once in a file
     #[command(hide = true)]
-    StrReplace(memory::Edit),
+    StrReplace(MemoryArgs<memory::Edit>),
     /// List, add and remove the people who can read the store
     #[command(hide = true)]
-    Recipients(members::Members),
+    Recipients(VerbGroup<members::MembersVerb>),
     /// Replace the keys of memories, for example if somebody may know them
     #[command(hide = true)]
     Rekey(members::ReplaceKeys),
     /// Print a file unchanged, or every path (`memory_read`)
     #[command(hide = true)]
-    Read(memory::Read),
+    Read(MemoryArgs<memory::Read>),
 }
 
 // What `redact` did besides the destruction; a doc comment would replace the help of `redact`.
@@ -61,7 +62,7 @@ pub(crate) fn run(global: &Global, verb: &Renamed) -> Result<u8> {
         }
         Renamed::Recipients(args) => {
             is_called_now("recipients", "members");
-            members::members(global, args)
+            members::members(global, &args.verb)
         }
         Renamed::Rekey(args) => {
             is_called_now("rekey", "keys replace");

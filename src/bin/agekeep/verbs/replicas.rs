@@ -400,22 +400,21 @@ fn meeting_places(global: &Global) -> Vec<String> {
     remotes.map(|remote| remote.name).collect()
 }
 
-/// Opens the store to destroy or replace keys, with what other machines wrote: otherwise their events and this
-/// one would be two histories, and an erasure could be lost with one of them.
-pub(crate) fn open_up_to_date(global: &Global) -> Result<Store> {
-    let store = global.open()?;
-    if others(global, &store).is_empty() {
-        return Ok(store);
+/// Takes what other machines wrote, before keys are destroyed or replaced: otherwise their events and this one
+/// would be two histories, and an erasure could be lost with one of them.
+pub(crate) fn take_from_others(global: &Global) -> Result<()> {
+    let remotes = meeting_places(global);
+    if remotes.is_empty() || others(global, &global.open_for_reading()?).is_empty() {
+        return Ok(());
     }
-    drop(store);
-    for remote in meeting_places(global) {
+    for remote in remotes {
         if let Err(error) = sync_once(global, Some(&remote), None) {
             output::note(&format!(
                 "What other machines wrote was not taken from {remote} first: {error}"
             ));
         }
     }
-    global.open()
+    Ok(())
 }
 
 /// Names the other machines, which keep erased keys until they sync; `None` if there are none.

@@ -1,15 +1,13 @@
 //! `report`: what happened in a period, for somebody who has to answer for it; and proof that such
 //! a file is as it was signed.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use agekeep::error::{Error, Result};
 use agekeep::event::Context;
 use agekeep::report::{self, AuditReport, Period};
 use agekeep::store::revision::parse_time;
-use agekeep::store::signed_checkpoint::{FileDigest, NOTE_BYTES_MAX, SignedCheckpoint, SignedFile};
+use agekeep::store::signed_checkpoint::{FileDigest, NOTE_BYTES_MAX, SignedFile};
 use agekeep::store::{Identity, Store};
 use agekeep::verify::{self, Finding, Limit};
 use chrono::{DateTime, Utc};
@@ -18,11 +16,11 @@ use serde_json::json;
 
 use crate::args::Global;
 use crate::environment;
-use crate::output::{self, Bar};
 use crate::render;
 use crate::report::{ReportFormat, render as rendered};
 use crate::verbs::export::writer::ExportTarget;
-use crate::verbs::verify::{TAMPERED, exit_code};
+use crate::verbs::verify::{TAMPERED, exit_code, verified};
+use crate::{input, output};
 
 /// Most bytes of a report that is proved: more than any has.
 const REPORT_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -151,13 +149,9 @@ pub(crate) fn verify_and_report(
     let identity = Some(store.identity().clone());
     let events = store.count_events()?;
     let limit = Some(Limit { events, events_max });
-    let verified = verified(
-        global,
-        &global.existing_store()?,
-        identity,
-        Vec::new(),
-        limit,
-    )?;
+    let mut options = since_the_last(global, identity);
+    options.limit = limit;
+    let verified = verified(&global.existing_store()?, &options)?;
     if events - verified.from.min(events) > events_max {
         output::warn(
             "most events are not verified, and the report says so; run `agekeep verify` and make \
@@ -167,28 +161,16 @@ pub(crate) fn verify_and_report(
     report::make(store, period, &verified, context)
 }
 
-/// Verifies the store, from where it was verified last.
-fn verified(
-    global: &Global,
-    store: &Path,
-    identity: Option<Identity>,
-    checkpoints: Vec<SignedCheckpoint>,
-    limit: Option<Limit>,
-) -> Result<verify::Report> {
-    let options = verify::Options {
+/// The options to verify the store, from where it was verified last.
+fn since_the_last(global: &Global, identity: Option<Identity>) -> verify::Options {
+    verify::Options {
         identity,
         full: false,
         state: environment::state(),
         keyring: global.keyring.clone(),
-        checkpoints,
-        limit,
-    };
-    let mut bar = Bar::start("events verified");
-    let report = verify::verify(store, &options, &mut |progress| {
-        bar.show(progress.done, progress.total);
-    });
-    bar.finish();
-    report
+        checkpoints: Vec::new(),
+        limit: None,
+    }
 }
 
 fn say_written(args: &ReportArgs, found: &AuditReport) {
@@ -233,17 +215,9 @@ fn prove(global: &Global, file: &Path) -> Result<u8> {
         return Err(refused(file, why));
     }
     let store = global.existing_store()?;
-    let identity = match environment::identity_alone(global) {
-        Err(Error::NoKeyFile { .. }) => None,
-        read => Some(read?),
-    };
-    let proof = verified(
-        global,
-        &store,
-        identity,
-        vec![signed.checkpoint.clone()],
-        None,
-    )?;
+    let mut options = since_the_last(global, environment::identity_if_any(global)?);
+    options.checkpoints.push(signed.checkpoint.clone());
+    let proof = verified(&store, &options)?;
     let is_of_note = |finding: &&Finding| finding.id.starts_with("checkpoint-");
     if let Some(finding) = proof.findings.iter().find(is_of_note) {
         return Err(refused(&note_path, in_words(finding.id).into()));
@@ -318,19 +292,13 @@ fn show_proof(
 
 /// Reads a file of bounded length.
 fn read(path: &Path, what: &'static str, bytes_max: usize) -> Result<Vec<u8>> {
-    let failed = |source| Error::io("read", path)(source);
     // Nobody waits for a pipe that nothing comes through.
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+    let about = std::fs::metadata(path).map_err(Error::io("read", path))?;
+    if !about.is_file() {
         return Err(Error::invalid(
             what,
             format!("{} is no file", path.display()),
         ));
     }
-    let mut bytes = Vec::new();
-    let mut source = File::open(path).map_err(failed)?.take(bytes_max as u64 + 1);
-    source.read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() > bytes_max {
-        return Err(Error::TooLong { what, bytes_max });
-    }
-    Ok(bytes)
+    input::bounded(path, what, bytes_max)
 }

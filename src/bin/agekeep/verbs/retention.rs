@@ -10,9 +10,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::args::{Global, memory_glob};
-use crate::output::{self, Bar, Style, plain};
+use crate::output::{self, Style, plain};
 use crate::render::{self, seconds};
-use crate::table::{self, Column, List, ListRow, Screen, extra, main, number, whole};
+use crate::table::{self, Column, ListRow, Screen, extra, main, number, whole};
 
 #[derive(Args)]
 pub(crate) struct Expire {
@@ -36,11 +36,9 @@ pub(crate) fn run(global: &Global, args: &Expire) -> Result<u8> {
         return print(global, &plan, None);
     }
     let mut store = global.open()?;
-    let mut bar = Bar::start("records tried");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let swept = store.sweep(how, &global.context(), &mut progress);
-    bar.finish();
-    let swept = swept?;
+    let swept = output::with_bar("records tried", |progress| {
+        store.sweep(how, &global.context(), progress)
+    })?;
     print(global, &swept.plan, Some(&swept))
 }
 
@@ -51,7 +49,7 @@ fn print(global: &Global, plan: &SweepPlan, swept: Option<&Swept>) -> Result<u8>
         let rows = due(plan).map(|(word, due)| Ok(to_row(word, due, &screen)));
         let top = screen.sentence(&heading(plan)).into_iter().map(Ok);
         let end = screen.sentence(&ending(plan, swept)).into_iter().map(Ok);
-        let lines = List::new(&screen, DUE).over(rows);
+        let lines = screen.list(DUE, rows);
         output::pages(global, top.chain(lines).chain(end))?;
     } else {
         output::line(&to_text(plan, swept))?;
@@ -211,14 +209,8 @@ fn due_to_json(due: &ExpiredMemory) -> Value {
 
 // `hold`: the memories that must not go away, by whose word and why.
 
-#[derive(Args)]
-pub(crate) struct HoldArgs {
-    #[command(subcommand)]
-    verb: HoldVerb,
-}
-
 #[derive(Subcommand)]
-enum HoldVerb {
+pub(crate) enum HoldVerb {
     /// Protect memories from expiry, erasure and deletion by agents; needs --reason
     Add {
         /// A file, a directory, a quoted glob over whole paths, or a memory id
@@ -240,8 +232,8 @@ fn parse_hold(text: &str) -> Result<u64, String> {
         .map_err(|_| "it is no number of a hold; `agekeep hold list` shows them".into())
 }
 
-pub(crate) fn hold(global: &Global, args: &HoldArgs) -> Result<u8> {
-    match &args.verb {
+pub(crate) fn hold(global: &Global, verb: &HoldVerb) -> Result<u8> {
+    match verb {
         HoldVerb::Add { what } => {
             let mut store = global.open()?;
             let meta = store.hold(what, &global.context())?;

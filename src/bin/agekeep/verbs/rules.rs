@@ -18,12 +18,6 @@ use crate::table;
 use crate::terminal;
 use crate::verbs::policy::{self, PolicyFiles};
 
-#[derive(Args)]
-pub(crate) struct Rules {
-    #[command(subcommand)]
-    pub(crate) verb: RulesVerb,
-}
-
 #[derive(Subcommand)]
 pub(crate) enum RulesVerb {
     /// List the rules; with --json also their shapes

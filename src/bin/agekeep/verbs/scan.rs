@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::{Global, memory_path};
-use crate::output::{self, Bar, Style, StyledLine, plain};
+use crate::output::{self, Style, StyledLine, plain};
 use crate::render;
 
 /// The exit code if secrets were found, or if a text could not be scanned to its end and may hold
@@ -35,11 +35,9 @@ pub(crate) fn run(global: &Global, args: &Scan) -> Result<u8> {
     let path = args.path.as_deref();
     scope.within = path.map(|path| store.parse_path(path)).transpose()?;
     scope.present = args.present;
-    let mut bar = Bar::start("versions scanned");
-    let mut progress = |done, total| bar.show(done, Some(total));
-    let looked = store.scan(&scope, &global.context(), &mut progress);
-    bar.finish();
-    let looked = looked?;
+    let looked = output::with_bar("versions scanned", |progress| {
+        store.scan(&scope, &global.context(), progress)
+    })?;
     output::unless_recorded(&looked.recorded);
     let lines: Box<dyn Iterator<Item = StyledLine>> = if global.json {
         let objects = looked.found.memories.iter().flat_map(to_json);
@@ -147,23 +145,12 @@ fn fingerprint(finding: &SecretFinding) -> Option<String> {
 }
 
 fn named(name: &str, at: &[Option<usize>]) -> String {
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for line in at.iter().flatten() {
-        let line = *line as u64;
-        match runs.last_mut() {
-            Some((_, last)) if line == *last || line == *last + 1 => *last = line,
-            _ => runs.push((line, line)),
-        }
-    }
-    let many = if runs.len() == 1 && runs[0].0 == runs[0].1 {
-        ""
-    } else {
-        "s"
-    };
-    match (at.contains(&None), runs.is_empty()) {
-        (true, true) => format!("{name} in its path"),
-        (true, false) => format!("{name} in its path and line{many} {}", render::runs(&runs)),
-        (false, _) => format!("{name} in line{many} {}", render::runs(&runs)),
+    let lines = render::in_lines(at.iter().copied().flatten());
+    let is_in_text = at.iter().any(Option::is_some);
+    match (at.contains(&None), is_in_text) {
+        (true, false) => format!("{name} in its path"),
+        (true, true) => format!("{name} in its path and {lines}"),
+        (false, _) => format!("{name} in {lines}"),
     }
 }
 

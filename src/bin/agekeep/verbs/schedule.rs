@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::args::Global;
-use crate::environment::{self, absolute, one_line};
+use crate::environment::{self, Places, absolute, one_line};
 use crate::{output, platform, terminal};
 
 pub(crate) use k8s::{CopyKeys, copy_keys};
@@ -23,14 +23,8 @@ pub(crate) use k8s::{CopyKeys, copy_keys};
 /// The exit codes of a sweep after which another try changes nothing: a person has to look.
 const HOPELESS: [u8; 7] = [2, 7, 9, 10, 12, 13, 14];
 
-#[derive(Args)]
-pub(crate) struct Schedule {
-    #[command(subcommand)]
-    form: Scheduler,
-}
-
 #[derive(Subcommand)]
-enum Scheduler {
+pub(crate) enum Scheduler {
     /// Print a service that sweeps once, and a timer that starts it every day
     Systemd(systemd::Systemd),
     /// Print a line for the crontab of the store's owner
@@ -40,7 +34,7 @@ enum Scheduler {
 }
 
 #[derive(Args)]
-struct Cron {
+pub(crate) struct Cron {
     /// Sync before the sweep and after it; without the first there is no sweep
     #[arg(long)]
     sync: bool,
@@ -52,9 +46,9 @@ struct ScheduleFile {
     text: String,
 }
 
-pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
-    let sweep = Sweep::find(global, &args.form)?;
-    let (form, files, afterwards) = match &args.form {
+pub(crate) fn run(global: &Global, form: &Scheduler) -> Result<u8> {
+    let sweep = Sweep::find(global, form)?;
+    let (name, files, afterwards) = match form {
         Scheduler::Systemd(args) => (
             "systemd",
             systemd::files(&sweep, args)?,
@@ -63,7 +57,7 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
         Scheduler::Cron(args) => ("cron", vec![file(&sweep, args.sync)], String::new()),
         Scheduler::K8s(args) => ("k8s", vec![k8s::file(&sweep, args)?], String::new()),
     };
-    for sentence in all(&sweep, &args.form) {
+    for sentence in all(&sweep, form) {
         output::warn(&sentence);
     }
     if global.json {
@@ -71,7 +65,7 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
             .iter()
             .map(|file| json!({"name": file.name, "text": file.text}))
             .collect();
-        output::json(&json!({"schema": "agekeep.schedule/1", "form": form, "files": files}))?;
+        output::json(&json!({"schema": "agekeep.schedule/1", "form": name, "files": files}))?;
     } else {
         let mut pieces: Vec<_> = files
             .iter()
@@ -81,6 +75,20 @@ pub(crate) fn run(global: &Global, args: &Schedule) -> Result<u8> {
         output::text(&pieces.join("\n"))?;
     }
     Ok(0)
+}
+
+/// Puts values into a text, in the places that it marks `{{name}}`. A value is not looked through: it
+/// may hold such marks itself.
+fn filled(text: &str, values: &[(&str, String)]) -> String {
+    let mut pieces = text.split("{{");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once("}}").expect("each mark has an end");
+        let value = values.iter().find(|(known, _)| *known == name);
+        let (_, value) = value.expect("each mark has a value");
+        out.extend([value, rest]);
+    }
+    out
 }
 
 // A line for a crontab.
@@ -100,23 +108,20 @@ fn file(sweep: &Sweep, sync: bool) -> ScheduleFile {
         form.push("--sync");
     }
     let line = format!("{TIME} {} | logger -t agekeep-expire", escaped(&command));
-    let (again, status) = (sweep.schedule(&form), sweep.status());
     let long = if line.len() > LINE_BYTES_MAX {
         "# Some crons do not accept a line this long. If yours does not, put the command into a \
          script.\n"
     } else {
         ""
     };
-    let text = format!(
-        "\
-# To add the line to the crontab:
-#   (crontab -l 2>/dev/null; {again}) | crontab -
-# The sweep's output goes to syslog. Warnings and errors stay on standard error, which cron mails to
-# the account, or to MAILTO. PATH may be cron's own, and \\% means % in a crontab.
-# For an alarm when sweeps stop, have your monitoring run this; it fails if the last one is too old:
-#   {status}
-{long}{line}
-"
+    let text = filled(
+        include_str!("schedule/crontab.txt"),
+        &[
+            ("again", sweep.schedule(&form)),
+            ("status", sweep.status()),
+            ("long", long.into()),
+            ("line", line),
+        ],
     );
     ScheduleFile {
         name: format!("the crontab of {}", sweep.account()),
@@ -150,11 +155,7 @@ const ACTOR: &str = "sweeper";
 /// A sweep, with absolute paths only: its starter has no folder and no variables to go by.
 struct Sweep {
     program: String,
-    store: String,
-    identity: String,
-    signing_key: String,
-    /// The keyring's folder, if the caller names one.
-    keyring: Option<String>,
+    places: Places,
     /// The value for `XDG_STATE_HOME`.
     state_base: Option<String>,
     passphrase_file: Option<String>,
@@ -168,9 +169,8 @@ impl Sweep {
     /// Finds the sweep of the store that the options and the environment name, with the keys they
     /// name.
     fn find(global: &Global, form: &Scheduler) -> Result<Self> {
-        let store = environment::store(global)?;
         let hosts = match form {
-            Scheduler::Systemd(args) if args.sync => remote::list(&store)?,
+            Scheduler::Systemd(args) if args.sync => remote::list(&environment::store(global)?)?,
             _ => Vec::new(),
         };
         let hosts = hosts.iter().map(|host| {
@@ -192,11 +192,8 @@ impl Sweep {
         let passphrase_file = environment::passphrase_file().filter(|path| path.is_file());
         Ok(Self {
             program: absolute("the path of this program", &environment::program()?)?,
-            store: absolute("the store's path", &store)?,
+            places: Places::find(global)?,
             hosts: hosts.flatten().collect(),
-            identity: absolute("the identity's path", &environment::identity(global)?)?,
-            signing_key: absolute("the signing key's path", &environment::signing_key(global)?)?,
-            keyring: option("the keyring's path", environment::keyring(global)?)?,
             state_base: option("the path of the state folder", environment::state_base())?,
             passphrase_file: option("the path in AGEKEEP_PASSPHRASE_FILE", passphrase_file)?,
             recorded: recorded.collect::<Result<_>>()?,
@@ -232,20 +229,9 @@ impl Sweep {
 
     /// Makes a command of this program about the store.
     fn command(&self, verb: &[&str]) -> Vec<String> {
-        let places = [
-            ("--store", Some(&self.store)),
-            ("--identity", Some(&self.identity)),
-            ("--signing-key", Some(&self.signing_key)),
-            ("--keyring", self.keyring.as_ref()),
-        ];
         let mut words = vec![self.program.clone()];
         words.extend(verb.iter().map(|&word| word.to_owned()));
-        for (name, path) in places {
-            words.extend(
-                path.into_iter()
-                    .flat_map(|path| [name.to_owned(), path.clone()]),
-            );
-        }
+        words.extend(self.places.options());
         words
     }
 
@@ -269,8 +255,8 @@ impl Sweep {
 
     /// Returns the paths it writes to.
     fn written(&self) -> Vec<String> {
-        let mut paths = vec![self.store.clone()];
-        paths.extend(self.keyring.clone());
+        let mut paths = vec![self.places.store.clone()];
+        paths.extend(self.places.keyring.clone());
         paths.extend(self.state());
         paths.extend(self.hosts.iter().cloned());
         paths
@@ -280,8 +266,8 @@ impl Sweep {
     fn read(&self) -> Vec<String> {
         let mut paths = vec![
             self.program.clone(),
-            self.identity.clone(),
-            self.signing_key.clone(),
+            self.places.identity.clone(),
+            self.places.signing_key.clone(),
         ];
         paths.extend(self.passphrase_file.clone());
         paths
@@ -289,7 +275,7 @@ impl Sweep {
 
     /// Returns the account that the store belongs to, or will.
     fn account(&self) -> String {
-        let owner = [&self.store, &self.identity]
+        let owner = [&self.places.store, &self.places.identity]
             .into_iter()
             .find_map(platform::owner)
             .map(|owner| owner.to_string());
@@ -328,7 +314,7 @@ fn all(sweep: &Sweep, form: &Scheduler) -> Vec<String> {
 /// Lists the keys that need a person, or cannot be used at all.
 fn keys(sweep: &Sweep) -> Vec<String> {
     let nobody: Arc<dyn Unlock> = Arc::new(Unattended);
-    let identity = keyfile::unlock_identity(Path::new(&sweep.identity), &nobody).map(drop);
+    let identity = keyfile::unlock_identity(Path::new(&sweep.places.identity), &nobody).map(drop);
     let mut found: Vec<_> = [identity, signing_key(sweep, &nobody)]
         .into_iter()
         .filter_map(|read| said_of(sweep, &read.err()?))
@@ -336,7 +322,7 @@ fn keys(sweep: &Sweep) -> Vec<String> {
     if environment::passphrase_file().is_some() && sweep.passphrase_file.is_none() {
         found.push("AGEKEEP_PASSPHRASE_FILE names no file, so it is left out".into());
     }
-    if environment::has_passphrase_command() {
+    if environment::passphrase_command().is_some() {
         found.push(
             "AGEKEEP_PASSPHRASE_COMMAND is left out, because your session does not exist at night; \
              use AGEKEEP_PASSPHRASE_FILE"
@@ -348,7 +334,7 @@ fn keys(sweep: &Sweep) -> Vec<String> {
 
 /// Checks that the signing key is in its file, because there is no ssh-agent.
 fn signing_key(sweep: &Sweep, nobody: &Arc<dyn Unlock>) -> Result<()> {
-    let path = Path::new(&sweep.signing_key);
+    let path = Path::new(&sweep.places.signing_key);
     let key = keyfile::find_signing_key(path, None, nobody)?;
     if keyfile::is_public(&key.to_file()) {
         return Err(Error::BadKeyFile {
@@ -374,16 +360,16 @@ fn said_of(sweep: &Sweep, error: &Error) -> Option<String> {
 
 /// Lists what is not where it should be.
 fn missing(sweep: &Sweep) -> Vec<String> {
-    let store = Path::new(&sweep.store);
+    let store = Path::new(&sweep.places.store);
     let mut found = Vec::new();
     match fs::metadata(store.join("HEAD")) {
-        Ok(_) if sweep.keyring.is_none() && !store.join("keyring").is_dir() => found.push(
+        Ok(_) if sweep.places.keyring.is_none() && !store.join("keyring").is_dir() => found.push(
             "the keyring is not in the store: name its folder with --keyring, so that the sweep \
              can use it"
                 .into(),
         ),
         Ok(_) => {}
-        Err(_) => found.push(format!("there is no store at {} yet", sweep.store)),
+        Err(_) => found.push(format!("there is no store at {} yet", sweep.places.store)),
     }
     if !Path::new(&sweep.program).is_file() {
         found.push(format!("there is no program at {} any more", sweep.program));
@@ -405,12 +391,15 @@ fn missing(sweep: &Sweep) -> Vec<String> {
 
 /// Lists the files of another account than the store's, which the sweep runs under.
 fn owners(sweep: &Sweep) -> Vec<String> {
-    let Some(account) = platform::owner(&sweep.store) else {
+    let Some(account) = platform::owner(&sweep.places.store) else {
         return Vec::new();
     };
-    let mut paths = vec![sweep.identity.clone(), sweep.signing_key.clone()];
+    let mut paths = vec![
+        sweep.places.identity.clone(),
+        sweep.places.signing_key.clone(),
+    ];
     paths.extend(sweep.passphrase_file.clone());
-    paths.extend(sweep.keyring.clone());
+    paths.extend(sweep.places.keyring.clone());
     paths.extend(sweep.state());
     let strange = |path: &String| platform::owner(path).is_some_and(|owner| owner != account);
     paths.retain(strange);

@@ -6,27 +6,22 @@ use std::path::Path;
 use agekeep::error::{Error, Result};
 use agekeep::store::revision::parse_time;
 use agekeep::store::{Removed, Signer, SignerRole, Validity, VerifyingKey};
-use chrono::{DateTime, SecondsFormat, Utc};
-use clap::{Args, Subcommand, ValueEnum};
+use chrono::{DateTime, Utc};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::args::Global;
+use crate::args::{Global, one_of};
 use crate::output::{Style, plain};
+use crate::render::seconds;
 use crate::table::{self, Column, ListRow, Screen, extra, main, whole};
 use crate::{input, output};
 
 /// Most bytes that are read for a public key.
 const KEY_BYTES_MAX: u64 = 16 * 1024;
 
-#[derive(Args)]
-pub(crate) struct SignersArgs {
-    #[command(subcommand)]
-    verb: SignersVerb,
-}
-
 #[derive(Subcommand)]
-enum SignersVerb {
+pub(crate) enum SignersVerb {
     /// Allow a key to write, from the next event on
     Add(AddSignerArgs),
     /// Change a signer's role, from the next event on
@@ -34,8 +29,8 @@ enum SignersVerb {
         /// The signer's name, as `signers list` shows it
         #[arg(allow_hyphen_values = true)]
         name: String,
-        #[arg(value_enum)]
-        role: SignerRoleArg,
+        #[arg(value_parser = one_of::<SignerRole>(&ROLES))]
+        role: SignerRole,
     },
     /// Remove a signer. What they wrote stays valid
     Rm {
@@ -48,7 +43,7 @@ enum SignersVerb {
 }
 
 #[derive(Args)]
-struct AddSignerArgs {
+pub(crate) struct AddSignerArgs {
     /// A name of letters, digits, `.`, `_`, `-` and `@`. Every commit shows it
     // A key that is given here by mistake is to be refused, not printed by the parser.
     #[arg(allow_hyphen_values = true)]
@@ -57,8 +52,8 @@ struct AddSignerArgs {
     #[arg(allow_hyphen_values = true)]
     key: String,
     /// What they may write
-    #[arg(long, value_enum, default_value_t = SignerRoleArg::Writer)]
-    role: SignerRoleArg,
+    #[arg(long, value_parser = one_of::<SignerRole>(&ROLES), default_value = "writer")]
+    role: SignerRole,
     /// The key is valid from this time: RFC 3339 or a date, in UTC
     #[arg(long, value_name = "TIME")]
     valid_after: Option<String>,
@@ -67,34 +62,18 @@ struct AddSignerArgs {
     valid_before: Option<String>,
 }
 
-/// The role of a signer: what it may write.
-#[derive(Clone, Copy, ValueEnum)]
-enum SignerRoleArg {
-    /// Everything
-    Owner,
-    /// The agent's commands, undo, exports, and looks
-    Writer,
-    /// Sweeps, erasures, new holds, and looks
-    Sweeper,
-    /// Looks only
-    Auditor,
-}
+/// The roles of signers: what each may write.
+const ROLES: [(&str, &str); 4] = [
+    ("owner", "Everything"),
+    ("writer", "The agent's commands, undo, exports, and looks"),
+    ("sweeper", "Sweeps, erasures, new holds, and looks"),
+    ("auditor", "Looks only"),
+];
 
-impl From<SignerRoleArg> for SignerRole {
-    fn from(role: SignerRoleArg) -> Self {
-        match role {
-            SignerRoleArg::Owner => Self::Owner,
-            SignerRoleArg::Writer => Self::Writer,
-            SignerRoleArg::Sweeper => Self::Sweeper,
-            SignerRoleArg::Auditor => Self::Auditor,
-        }
-    }
-}
-
-pub(crate) fn run(global: &Global, args: &SignersArgs) -> Result<u8> {
-    match &args.verb {
+pub(crate) fn run(global: &Global, verb: &SignersVerb) -> Result<u8> {
+    match verb {
         SignersVerb::Add(add) => run_add(global, add)?,
-        SignersVerb::Role { name, role } => run_role(global, name, (*role).into())?,
+        SignersVerb::Role { name, role } => run_role(global, name, *role)?,
         SignersVerb::Rm { name } => {
             let removed = global.open()?.remove_signer(name, &global.context())?;
             show_removed(global, &removed)?;
@@ -114,13 +93,8 @@ fn run_add(global: &Global, add: &AddSignerArgs) -> Result<()> {
     let validity = validity.map_err(|why| Error::invalid("the time of the key", why))?;
     let (key, file) = read_key(&add.key)?;
     let mut store = global.open()?;
-    let (signer, meta) = store.add_signer(
-        &add.name,
-        &key,
-        add.role.into(),
-        validity,
-        &global.context(),
-    )?;
+    let (signer, meta) =
+        store.add_signer(&add.name, &key, add.role, validity, &global.context())?;
     if let Some(file) = file.filter(|_| !global.json) {
         output::note(&format!("The key was read from {file}."));
     }
@@ -242,8 +216,8 @@ fn to_json(signer: &Signer, now: DateTime<Utc>) -> Value {
         "role": signer.role.as_str(),
         "fingerprint": signer.fingerprint,
         "key": signer.key,
-        "valid_after": signer.validity.after().map(second),
-        "valid_before": signer.validity.before().map(second),
+        "valid_after": signer.validity.after().map(seconds),
+        "valid_before": signer.validity.before().map(seconds),
         "state": state(signer, now),
     })
 }
@@ -262,12 +236,8 @@ fn window(signer: &Signer) -> String {
     let validity = signer.validity;
     match (validity.after(), validity.before()) {
         (None, None) => "at any time".into(),
-        (Some(after), None) => format!("from {}", second(after)),
-        (None, Some(before)) => format!("until {}", second(before)),
-        (Some(after), Some(before)) => format!("from {} until {}", second(after), second(before)),
+        (Some(after), None) => format!("from {}", seconds(after)),
+        (None, Some(before)) => format!("until {}", seconds(before)),
+        (Some(after), Some(before)) => format!("from {} until {}", seconds(after), seconds(before)),
     }
-}
-
-fn second(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }

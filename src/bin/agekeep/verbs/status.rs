@@ -7,12 +7,12 @@ use agekeep::error::{Error, Result};
 use agekeep::policy::expiration::TimeSpan;
 use agekeep::remote::{self, Remote, Replica};
 use agekeep::store::{Compacted, CopyOf, Distance, SignerRole, Status, StorageStats, Store};
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::output::{self, Bar, counted};
+use crate::output::{self, counted};
 use crate::table::{self, Pair, Screen};
 use crate::verbs::history::revision;
 use crate::verbs::replicas;
@@ -109,7 +109,7 @@ fn overdue(status: &Status, now: DateTime<Utc>, max: TimeSpan) -> Option<String>
     // A sweep in the future is no proof that one ran lately.
     let age = (now - last).num_seconds();
     (age > max.seconds() || age < -60).then(|| {
-        let at = last.to_rfc3339_opts(SecondsFormat::Secs, true);
+        let at = render::seconds(last);
         if last > now {
             format!("the last sweep has the time {at}, which is still to come: check the clock")
         } else {
@@ -132,7 +132,7 @@ fn remote_line(remote: &Remote, events: u64) -> String {
     let Some(seen) = remote.seen else {
         return format!("{name} {url}, never seen");
     };
-    let at = seen.time.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let at = render::seconds(seen.time);
     let wait = events.saturating_sub(seen.events);
     match wait {
         0 => format!("{name} {url}, had everything at {at}"),
@@ -210,15 +210,12 @@ fn history(status: &Status) -> String {
 }
 
 fn last_event(status: &Status) -> String {
-    status.last_event.map_or_else(
-        || "never".into(),
-        |time| time.to_rfc3339_opts(SecondsFormat::Secs, true),
-    )
+    let time = status.last_event.map(render::seconds);
+    time.unwrap_or_else(|| "never".into())
 }
 
 fn last_sweep(status: &Status) -> Option<String> {
-    let (time, _) = status.last_sweep?;
-    Some(time.to_rfc3339_opts(SecondsFormat::Secs, true))
+    status.last_sweep.map(|(time, _)| render::seconds(time))
 }
 
 fn to_json(status: &Status, remotes: &[Remote], replicas: &[Replica]) -> serde_json::Value {
@@ -511,10 +508,10 @@ pub(crate) fn compact(global: &Global, args: &Compact) -> Result<u8> {
         }
         return Ok(0);
     }
-    let mut bar = Bar::start("objects packed and checked");
-    let compacted = store.compact(&mut |done, total| bar.show(done, Some(total)));
-    bar.finish();
-    print(global, &compacted?)
+    let compacted = output::with_bar("objects packed and checked", |progress| {
+        store.compact(progress)
+    })?;
+    print(global, &compacted)
 }
 
 fn print(global: &Global, compacted: &Compacted) -> Result<u8> {

@@ -7,6 +7,7 @@ use agekeep::store::Store;
 use agekeep::store::answer::Meta;
 use agekeep::store::revision::{Revision, parse_time};
 use agekeep::store::undo::{Conflict, PLAN_DIGITS_MIN, Selection, Undo, UndoPlan, UndoStep};
+use chrono::{DateTime, Utc};
 use clap::Args;
 use serde_json::json;
 
@@ -65,18 +66,21 @@ struct How {
 const CONFLICT: u8 = 15;
 
 pub(crate) fn restore(global: &Global, args: &Restore) -> Result<u8> {
-    let mut store = open(global, &args.how)?;
-    let path = store.parse_path(&args.path)?;
-    let from = match &args.from {
-        Some(from) => revision(global, from)?,
-        None => store.last_revision_of(&path)?,
-    };
-    let undo = Undo::Restore { path, from };
+    let mut store = global.open_unless(args.how.dry_run)?;
+    let undo = restoration(
+        &mut store,
+        &args.path,
+        args.from.as_deref(),
+        (global.clock())(),
+    )?;
     run(global, store, &undo, &args.how, &global.context())
 }
 
 pub(crate) fn rollback(global: &Global, args: &Rollback) -> Result<u8> {
-    let (store, to) = (open(global, &args.how)?, revision(global, &args.to)?);
+    let (store, to) = (
+        global.open_unless(args.how.dry_run)?,
+        revision(global, &args.to)?,
+    );
     let undo = Undo::Rollback { to };
     run(global, store, &undo, &args.how, &global.context())
 }
@@ -89,41 +93,45 @@ pub(crate) fn revert(global: &Global, args: &Revert) -> Result<u8> {
             "say what to undo: an event, a range, --session, --actor or --since",
         ));
     }
-    let store = open(global, &args.how)?;
-    let mut selection = Selection::default();
-    selection.range = args
-        .events
-        .as_deref()
-        .map(|text| range(global, text))
-        .transpose()?;
+    let store = global.open_unless(args.how.dry_run)?;
+    let (events, since) = (args.events.as_deref(), args.since.as_deref());
+    let mut selection = selection(events, since, (global.clock())())?;
     selection.session.clone_from(&global.session);
     selection.actor.clone_from(&global.actor);
-    let now = (global.clock())();
-    selection.since = args
-        .since
-        .as_deref()
-        .map(|text| parse_time(text, now))
-        .transpose()?;
     let undo = Undo::Revert(selection);
     // The actor and session choose what is reverted, and do not say who reverts it.
     run(global, store, &undo, &args.how, &global.reader_context())
 }
 
-fn range(global: &Global, text: &str) -> Result<(Revision, Revision)> {
-    if let Some((first, last)) = text.split_once("..") {
-        return Ok((revision(global, first)?, revision(global, last)?));
-    }
-    let one = revision(global, text)?;
-    Ok((one.clone(), one))
+/// Makes the undo that restores a path: as it was at a revision, or before it went.
+pub(crate) fn restoration(
+    store: &mut Store,
+    path: &str,
+    from: Option<&str>,
+    now: DateTime<Utc>,
+) -> Result<Undo> {
+    let path = store.parse_path(path)?;
+    let from = match from {
+        Some(from) => Revision::parse(from, now)?,
+        None => store.last_revision_of(&path)?,
+    };
+    Ok(Undo::Restore { path, from })
 }
 
-/// Opens the store; a plan needs no signing key.
-fn open(global: &Global, how: &How) -> Result<Store> {
-    if how.dry_run {
-        global.open_for_reading()
-    } else {
-        global.open()
-    }
+/// Selects the events of a revision or range, and those since a time.
+pub(crate) fn selection(
+    events: Option<&str>,
+    since: Option<&str>,
+    now: DateTime<Utc>,
+) -> Result<Selection> {
+    let range = |text: &str| {
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        Ok::<_, Error>((Revision::parse(first, now)?, Revision::parse(last, now)?))
+    };
+    let mut selection = Selection::default();
+    selection.range = events.map(range).transpose()?;
+    selection.since = since.map(|text| parse_time(text, now)).transpose()?;
+    Ok(selection)
 }
 
 fn run(global: &Global, mut store: Store, undo: &Undo, how: &How, context: &Context) -> Result<u8> {
@@ -132,16 +140,13 @@ fn run(global: &Global, mut store: Store, undo: &Undo, how: &How, context: &Cont
     } else {
         store.undo(undo, how.plan.as_deref(), how.partial, context)?
     };
-    if global.json {
-        output::json(&json!({
-            "schema": "agekeep.undo/1",
-            "dry_run": how.dry_run,
-            "plan": plan,
-            "meta": meta,
-        }))?;
-    } else {
-        output::line(&to_text(&plan, how.dry_run, meta.as_ref()))?;
-    }
+    let object = json!({
+        "schema": "agekeep.undo/1",
+        "dry_run": how.dry_run,
+        "plan": plan,
+        "meta": meta,
+    });
+    output::answer(global, &object, &to_text(&plan, how.dry_run, meta.as_ref()))?;
     let refused = how.dry_run && !how.partial && !plan.conflicts.is_empty();
     Ok(if refused { CONFLICT } else { 0 })
 }

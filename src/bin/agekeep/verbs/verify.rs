@@ -53,23 +53,25 @@ pub(crate) fn run(global: &Global, args: &Verify) -> Result<u8> {
             .collect::<Result<_>>()?,
         limit: None,
     };
-    let mut bar = Bar::start("events verified");
-    let report = verify::verify(&store, &options, &mut |progress| {
-        bar.show(progress.done, progress.total);
-    })?;
-    bar.finish();
+    let report = verified(&store, &options)?;
     for gap in &report.not_checked {
         output::warn(&format!("not checked: {gap}"));
     }
     for note in &report.notes {
         output::note(&format!("note: {note}"));
     }
-    if global.json {
-        output::json(&to_json(&report))?;
-    } else {
-        output::line(&to_text(&report))?;
-    }
+    output::answer(global, &to_json(&report), &to_text(&report))?;
     Ok(exit_code(&report))
+}
+
+/// Verifies a store, with a bar.
+pub(crate) fn verified(store: &Path, options: &Options) -> Result<Report> {
+    let mut bar = Bar::start("events verified");
+    let report = verify::verify(store, options, &mut |progress| {
+        bar.show(progress.done, progress.total);
+    });
+    bar.finish();
+    report
 }
 
 /// Verifies what a remote serves.
@@ -77,38 +79,30 @@ fn remote(global: &Global, store: &Path, name: &str) -> Result<u8> {
     let inspected = with_bar(global, |transfer, verified| {
         remote::inspect(store, Some(name), transfer, verified)
     })?;
-    let report = inspected.report.as_ref();
-    if global.json {
-        output::json(&json!({
-            "schema": "agekeep.verify_remote/1",
-            "remote": inspected.remote,
-            "head": inspected.head,
-            "missing": inspected.missing,
-            "apart": inspected.is_apart,
-            "verification": report.map(to_json),
-        }))?;
-    }
-    let Some(report) = report else {
-        let missing = inspected.missing.unwrap_or_default();
-        if !global.json {
-            let lacks = match missing {
-                0 => String::new(),
-                _ => format!(" and lacks {} of it", output::counted(missing, "event")),
-            };
-            output::line(&format!("{name} serves this copy's history{lacks}"))?;
+    let (report, is_apart) = (inspected.report.as_ref(), inspected.is_apart);
+    let object = json!({
+        "schema": "agekeep.verify_remote/1",
+        "remote": inspected.remote,
+        "head": inspected.head,
+        "missing": inspected.missing,
+        "apart": is_apart,
+        "verification": report.map(to_json),
+    });
+    let (said, code) = match (report, inspected.missing.unwrap_or_default()) {
+        (None, 0) => (format!("{name} serves this copy's history"), 0),
+        (None, missing) => {
+            let lacks = output::counted(missing, "event");
+            let said = format!("{name} serves this copy's history and lacks {lacks} of it");
+            (said, 0)
         }
-        return Ok(0);
+        (Some(_), _) if is_apart => {
+            let told = "both have events that the other lacks; those there are in order";
+            (format!("{name}: {told}"), APART)
+        }
+        (Some(report), _) => (format!("{name}: {}", to_text(report)), exit_code(report)),
     };
-    let is_apart = inspected.is_apart;
-    if !global.json {
-        let told = if is_apart {
-            "both have events that the other lacks; those there are in order".into()
-        } else {
-            to_text(report)
-        };
-        output::line(&format!("{name}: {told}"))?;
-    }
-    Ok(if is_apart { APART } else { exit_code(report) })
+    output::answer(global, &object, &said)?;
+    Ok(code)
 }
 
 /// Returns the exit code for what was found.

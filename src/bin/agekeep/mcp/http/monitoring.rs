@@ -134,39 +134,19 @@ pub(super) struct Load {
 /// Writes all metrics.
 pub(super) fn metrics(calls: &CallCounts, load: &Load, store: Option<StoreLook>) -> String {
     let mut page = MetricsPage::default();
-    page.family("build_info", "gauge", "The version of agekeep that serves.");
+    page.family("build_info");
     page.sample("build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     write_calls(&mut page, &calls.counts());
-    page.gauge(
-        "calls_waiting",
-        "Calls that wait for their turn or their answer.",
-        load.waiting,
-    );
-    page.gauge(
-        "sessions",
-        "Open sessions of clients that use sessions.",
-        load.sessions,
-    );
-    page.family(
-        "connections",
-        "gauge",
-        "Open connections. Those of state new have not sent a request that was let in.",
-    );
+    page.gauge("calls_waiting", load.waiting);
+    page.gauge("sessions", load.sessions);
+    page.family("connections");
     page.sample("connections", &[("state", "new")], load.connections.0);
     page.sample("connections", &[("state", "known")], load.connections.1);
     if let Some(last) = replicas::last_sync() {
-        page.gauge(
-            "last_sync_timestamp_seconds",
-            "Time of the last successful sync by this server, in Unix time; 0 if none succeeded.",
-            last,
-        );
+        page.gauge("last_sync_timestamp_seconds", last);
     }
     if let Some(found) = store {
-        page.gauge(
-            "store_up",
-            "1 if the store can be used, 0 if not; then there are no metrics of it.",
-            u8::from(found.is_some()),
-        );
+        page.gauge("store_up", u8::from(found.is_some()));
     }
     if let Some(Some(store)) = store {
         write_store(&mut page, &store);
@@ -175,33 +155,18 @@ pub(super) fn metrics(calls: &CallCounts, load: &Load, store: Option<StoreLook>)
 }
 
 fn write_calls(page: &mut MetricsPage, counts: &CallNumbers) {
-    page.family(
-        "calls_total",
-        "counter",
-        "Calls of tools that were answered, by outcome: ok, error or denied.",
-    );
+    page.family("calls_total");
     for (tool, by_outcome) in &counts.tools {
         for (outcome, count) in OUTCOMES.iter().zip(by_outcome) {
-            page.sample(
-                "calls_total",
-                &[("tool", tool), ("outcome", outcome)],
-                count,
-            );
+            let labels = [("tool", *tool), ("outcome", *outcome)];
+            page.sample("calls_total", &labels, count);
         }
     }
-    page.family(
-        "refusals_total",
-        "counter",
-        "Memory commands that were refused, by the code of the error.",
-    );
+    page.family("refusals_total");
     for (code, count) in &counts.refusals {
         page.sample("refusals_total", &[("code", code)], count);
     }
-    page.family(
-        "call_duration_seconds",
-        "histogram",
-        "Time from the arrival of a call to its answer.",
-    );
+    page.family("call_duration_seconds");
     let mut below = 0;
     for (bound, count) in BOUNDS.iter().zip(counts.took) {
         below += count;
@@ -212,73 +177,45 @@ fn write_calls(page: &mut MetricsPage, counts: &CallNumbers) {
     page.sample("call_duration_seconds_bucket", &[("le", "+Inf")], all);
     page.sample("call_duration_seconds_sum", &[], counts.seconds);
     page.sample("call_duration_seconds_count", &[], all);
-    page.family(
-        "redactions_total",
-        "counter",
-        "Secrets that were redacted from what callers wrote.",
-    );
+    page.family("redactions_total");
     page.sample("redactions_total", &[], counts.redactions);
 }
 
 fn write_store(page: &mut MetricsPage, store: &Totals) {
     let seconds = |time: Option<DateTime<Utc>>| time.map_or(0, |time| time.timestamp());
-    let gauges = [
-        ("events", "Events in history.", store.events),
-        (
-            "memories",
-            "Memories that exist, also those that expired and are not swept yet.",
-            store.memories,
-        ),
-        (
-            "memories_expired",
-            "Memories that expired and are not swept yet.",
-            store.expired,
-        ),
-        ("text_bytes", "Bytes of text in memories.", store.text_bytes),
-        ("holds", "Holds in force.", store.holds),
-        (
-            "erasures_pending",
-            "Memories that are marked for erasure and still have keys.",
-            store.marked,
-        ),
-        (
-            "history_bytes",
-            "Bytes of ciphertext in history, as the limit counts them.",
-            store.history_bytes,
-        ),
-        (
-            "history_bytes_limit",
-            "The limit of history_bytes; 0 if there is none.",
-            store.history_bytes_max,
-        ),
-    ];
-    for (name, help, value) in gauges {
-        page.gauge(name, help, value);
-    }
-    page.gauge(
-        "oldest_expired_timestamp_seconds",
-        "Time when the oldest of memories_expired expired, in Unix time; 0 if there is none.",
-        seconds(store.oldest_expired),
-    );
-    page.gauge(
-        "last_event_timestamp_seconds",
-        "Time of the last event, in Unix time.",
-        seconds(store.last_event),
-    );
-    page.gauge(
-        "last_sweep_timestamp_seconds",
-        "Time of the last completed sweep, in Unix time; 0 if none ran.",
-        seconds(store.last_sweep),
-    );
+    page.gauge("events", store.events);
+    page.gauge("memories", store.memories);
+    page.gauge("memories_expired", store.expired);
+    page.gauge("text_bytes", store.text_bytes);
+    page.gauge("holds", store.holds);
+    page.gauge("erasures_pending", store.marked);
+    page.gauge("history_bytes", store.history_bytes);
+    page.gauge("history_bytes_limit", store.history_bytes_max);
+    let oldest = seconds(store.oldest_expired);
+    page.gauge("oldest_expired_timestamp_seconds", oldest);
+    page.gauge("last_event_timestamp_seconds", seconds(store.last_event));
+    page.gauge("last_sweep_timestamp_seconds", seconds(store.last_sweep));
 }
+
+/// The families of samples, one a line: name, kind and help.
+const FAMILIES: &str = include_str!("metrics.txt");
 
 /// A page in the text format. Each name begins with `agekeep_`.
 #[derive(Default)]
 struct MetricsPage(String);
 
 impl MetricsPage {
-    /// Begins a family of samples.
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
+    /// Begins a family of samples that [`FAMILIES`] has.
+    fn family(&mut self, name: &str) {
+        let of_it = |line: &'static str| line.strip_prefix(name)?.strip_prefix(' ');
+        let about = FAMILIES.lines().find_map(of_it);
+        let (kind, help) = about
+            .and_then(|about| about.split_once(' '))
+            .expect("each family has a line");
+        self.begin(name, kind, help);
+    }
+
+    fn begin(&mut self, name: &str, kind: &str, help: &str) {
         self.add(&["# HELP agekeep_", name, " ", &escaped(help), "\n"]);
         self.add(&["# TYPE agekeep_", name, " ", kind, "\n"]);
     }
@@ -294,8 +231,8 @@ impl MetricsPage {
         self.add(&[end, &value.to_string(), "\n"]);
     }
 
-    fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
-        self.family(name, "gauge", help);
+    fn gauge(&mut self, name: &str, value: impl Display) {
+        self.family(name);
         self.sample(name, &[], value);
     }
 
@@ -316,7 +253,7 @@ mod tests {
     #[test]
     fn what_would_end_a_label_or_a_line_is_escaped() {
         let mut page = MetricsPage::default();
-        page.family("a", "gauge", "one\\two\nthree \"four\"");
+        page.begin("a", "gauge", "one\\two\nthree \"four\"");
         page.sample("a", &[("b", "\\\"\n"), ("c", "{},")], 0.5);
         assert_eq!(
             page.0,

@@ -4,8 +4,9 @@ use agekeep::diff::{DiffHunk, DiffLine, LineKind, TextDiff};
 use agekeep::store::history::{ConfigDiff, MemoryDiff, VersionInfo};
 use maud::{Markup, html};
 
+use crate::render;
 use crate::ui::layout::shown;
-use crate::ui::pages::{counted, numbered, pathname};
+use crate::ui::pages::{counted, memory_link, numbered};
 
 /// Most lines of changes that a page shows.
 const LINES_MAX: usize = 2_000;
@@ -61,12 +62,7 @@ fn of_memory(change: &MemoryDiff, left: &mut usize) -> Markup {
 }
 
 fn named(side: &VersionInfo) -> Markup {
-    html! {
-        @match &side.path {
-            Some(path) => (pathname(path.as_str())),
-            None => span.none { "erased " (side.id) },
-        }
-    }
+    memory_link(side.path.as_ref(), side.id)
 }
 
 fn end(side: Option<&VersionInfo>) -> Markup {
@@ -121,17 +117,8 @@ fn line(line: &DiffLine) -> Markup {
 
 /// A line with the words that changed marked.
 fn marked(line: &DiffLine) -> Markup {
-    let text = line.text.as_str();
-    let mut at = 0;
-    let mut spans = Vec::new();
-    for range in &line.emphasis {
-        spans.push((false, &text[at..range.start]));
-        spans.push((true, &text[range.clone()]));
-        at = range.end;
-    }
-    spans.push((false, &text[at..]));
     html! {
-        @for (is_marked, span) in spans {
+        @for (is_marked, span) in render::spans(line) {
             @if is_marked { mark { (shown(span)) } } @else { (shown(span)) }
         }
     }

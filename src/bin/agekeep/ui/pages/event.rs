@@ -2,37 +2,33 @@
 
 use agekeep::error::{Error, Result};
 use agekeep::event::{Change, Event, MemoryChange};
-use agekeep::store::history::{EventDiff, RecordStatus, Recorded};
+use agekeep::store::history::RecordStatus;
 use agekeep::store::log::{Entry, Filter};
 use agekeep::store::revision::Revision;
 use maud::{Markup, html};
 
 use crate::render;
 use crate::ui::layout::{Page, facts, shown, size, table};
-use crate::ui::pages::{ROWS, Visit, changes, claimed, command, numbered, pathname, paths, signed};
+use crate::ui::pages::{
+    ROWS, Visit, changes, claimed, command, memory_link, numbered, paths, signed,
+};
 use crate::ui::query::{link, to_event};
 use crate::verbs::retention::why;
 
 pub(super) fn event(visit: &mut Visit<'_>) -> Result<Page> {
     let number = visit.query.number("n")?.unwrap_or_default();
-    let (found, recorded) = match visit
+    let shown = visit
         .store
-        .show(&Revision::event(number), &visit.facts.context)
-    {
-        Ok(Recorded {
-            found, recorded, ..
-        }) => (Found::Changes(found), recorded),
+        .show(&Revision::event(number), &visit.facts.context);
+    let (entry, changes, recorded) = match shown {
+        Ok(shown) => (shown.found.entry, Some(shown.found.changes), shown.recorded),
         // An auditor sees the record, and no text.
-        Err(Error::NotAReader) => {
-            let entry = entry(visit, number)?;
-            (Found::Record(entry), RecordStatus::NotNeeded)
-        }
+        Err(Error::NotAReader) => (entry(visit, number)?, None, RecordStatus::NotNeeded),
         Err(error) => return Err(error),
     };
-    let entry = found.entry();
     let body = html! {
         (neighbours(number))
-        (facts(&told(visit, entry)))
+        (facts(&told(visit, &entry)))
         @if can_undo(&entry.event) {
             p {
                 a.button href=(link("plan", &[("do", "revert"), ("events", &number.to_string())])) {
@@ -47,35 +43,15 @@ pub(super) fn event(visit: &mut Visit<'_>) -> Result<Page> {
                 p.more { "… and " (entry.event.memories.len() - ROWS) " more: `agekeep show --json " (number) "` lists all." }
             }
         }
-        @match &found {
-            Found::Record(_) => p { "You are an auditor: you see who did what, and no text." },
-            Found::Changes(found) => {
-                @if let Some(config) = &found.entry.config { h2 { "What changed" } (changes::of_config(config)) }
-                @if !found.changes.is_empty() { h2 { "What changed" } (changes::of_memories(&found.changes)) }
-            },
+        @if let Some(changes) = changes {
+            @if let Some(config) = &entry.config { h2 { "What changed" } (changes::of_config(config)) }
+            @if !changes.is_empty() { h2 { "What changed" } (changes::of_memories(&changes)) }
+        } @else {
+            p { "You are an auditor: you see who did what, and no text." }
         }
     };
-    Ok(Page {
-        title: format!("Event {number}"),
-        part: "timeline",
-        body,
-        recorded,
-    })
-}
-
-/// What can be found of an event.
-enum Found {
-    Changes(EventDiff),
-    Record(Entry),
-}
-
-impl Found {
-    fn entry(&self) -> &Entry {
-        match self {
-            Self::Changes(found) => &found.entry,
-            Self::Record(entry) => entry,
-        }
-    }
+    let title = format!("Event {number}");
+    Ok(Page::new(title, "timeline", body, recorded))
 }
 
 /// Returns one event without what it changed.
@@ -143,12 +119,7 @@ const TOUCH_HEADS: &[&str] = &["Memory", "Change", "Version", "Size", "Why"];
 fn touches(event: &Event) -> Vec<Vec<Markup>> {
     let row = |touch: &MemoryChange| {
         vec![
-            html! {
-                @match &touch.path {
-                    Some(path) => (pathname(path.as_str())),
-                    None => span.none { "erased " (touch.id) },
-                }
-            },
+            memory_link(touch.path.as_ref(), touch.id),
             html! { (word(touch.change)) },
             html! {
                 (touch.version)

@@ -57,16 +57,7 @@ pub(super) fn memory(visit: &mut Visit<'_>) -> Result<Page> {
         (versions_table(visit, &path, &versions))
         (reads_table(visit, &path, &reads))
     };
-    Ok(page(path.as_str().to_owned(), body, recorded))
-}
-
-fn page(title: String, body: Markup, recorded: RecordStatus) -> Page {
-    Page {
-        title,
-        part: "./",
-        body,
-        recorded,
-    }
+    Ok(Page::new(path.as_str(), "./", body, recorded))
 }
 
 fn path(visit: &Visit<'_>) -> Result<MemoryPath> {
@@ -311,11 +302,8 @@ pub(super) fn version(visit: &mut Visit<'_>) -> Result<Page> {
         (text_lines(visit, "version", content)?)
         (back(&path))
     };
-    Ok(page(
-        format!("{}, version {number}", path.as_str()),
-        body,
-        looked.recorded,
-    ))
+    let title = format!("{}, version {number}", path.as_str());
+    Ok(Page::new(title, "./", body, looked.recorded))
 }
 
 fn back(path: &MemoryPath) -> Markup {
@@ -351,11 +339,8 @@ pub(super) fn diff(visit: &mut Visit<'_>) -> Result<Page> {
         (changes::of_memories(&found.changes))
         (back(&path))
     };
-    Ok(page(
-        format!("Changes of {}", path.as_str()),
-        body,
-        looked.recorded,
-    ))
+    let title = format!("Changes of {}", path.as_str());
+    Ok(Page::new(title, "./", body, looked.recorded))
 }
 
 fn moment(visit: &Visit<'_>, name: &'static str) -> Result<u64> {
@@ -384,11 +369,8 @@ pub(super) fn blame(visit: &mut Visit<'_>) -> Result<Page> {
         (neighbours(visit.query, "blame", from, found.lines.len()))
         (back(&path))
     };
-    Ok(page(
-        format!("Who wrote {}", path.as_str()),
-        body,
-        looked.recorded,
-    ))
+    let title = format!("Who wrote {}", path.as_str());
+    Ok(Page::new(title, "./", body, looked.recorded))
 }
 
 fn blame_cells(visit: &Visit<'_>, line: &BlamedLine, origin: &VersionOrigin) -> Vec<Markup> {

@@ -37,12 +37,7 @@ pub(super) fn form(visit: &Visit<'_>) -> Page {
             code { "agekeep report --out FILE --sign" } "."
         }
     };
-    Page {
-        title: "Report".into(),
-        part: "report",
-        body,
-        recorded: RecordStatus::NotNeeded,
-    }
+    Page::new("Report", "report", body, RecordStatus::NotNeeded)
 }
 
 pub(super) fn file(visit: &mut Visit<'_>) -> Result<Made> {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::ui::layout::{Page, shown, table};
 use crate::ui::pages::timeline::field;
-use crate::ui::pages::{ROWS, Visit, first_row, neighbours, numbered, pathname};
+use crate::ui::pages::{ROWS, Visit, first_row, memory_link, neighbours, numbered};
 use crate::ui::query::Query;
 
 /// What a search can be asked with.
@@ -15,7 +15,13 @@ pub(super) const ASKED: &[&str] = &["q", "path", "history", "case", "regex", "fr
 pub(super) fn search(visit: &mut Visit<'_>) -> Result<Page> {
     let query = visit.query;
     let Some(pattern) = query.text("q") else {
-        return Ok(page(form(query), RecordStatus::NotNeeded));
+        let asked = form(query);
+        return Ok(Page::new(
+            "Search",
+            "search",
+            asked,
+            RecordStatus::NotNeeded,
+        ));
     };
     let mut asked = Search::new(pattern);
     asked.fixed = query.text("regex").is_none();
@@ -55,26 +61,12 @@ pub(super) fn search(visit: &mut Visit<'_>) -> Result<Page> {
             }
         }
     };
-    Ok(page(body, recorded))
-}
-
-fn page(body: Markup, recorded: RecordStatus) -> Page {
-    Page {
-        title: "Search".into(),
-        part: "search",
-        body,
-        recorded,
-    }
+    Ok(Page::new("Search", "search", body, recorded))
 }
 
 fn cells(line: &Match, history: bool) -> Vec<Markup> {
     let mut cells = vec![
-        html! {
-            @match &line.version.path {
-                Some(path) => (pathname(path.as_str())),
-                None => span.none { "erased " (line.version.id) },
-            }
-        },
+        memory_link(line.version.path.as_ref(), line.version.id),
         html! { (line.number) },
         html! { code.found { (shown(line.text.as_str())) } },
     ];

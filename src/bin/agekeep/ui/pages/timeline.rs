@@ -1,6 +1,6 @@
 //! The timeline: who did what and when, newest first, by filter.
 
-use agekeep::error::{Error, Result};
+use agekeep::error::Result;
 use agekeep::event::{ADMINISTRATIVE_COMMANDS, Outcome};
 use agekeep::memory_tool::command::NAMES;
 use agekeep::store::history::RecordStatus;
@@ -11,13 +11,12 @@ use maud::{Markup, html};
 use crate::ui::layout::{Page, table};
 use crate::ui::pages::{ROWS, Visit, event};
 use crate::ui::query::{Query, link};
+use crate::verbs::history::{OUTCOMES, outcome};
 
 /// What the timeline can be asked for.
 pub(super) const FILTERS: &[&str] = &[
     "path", "actor", "session", "command", "outcome", "since", "until", "before",
 ];
-
-const OUTCOMES: &[Outcome] = &[Outcome::Ok, Outcome::Error, Outcome::Denied];
 
 pub(super) fn timeline(visit: &mut Visit<'_>) -> Result<Page> {
     let filter = filter(visit)?;
@@ -49,12 +48,8 @@ pub(super) fn timeline(visit: &mut Visit<'_>) -> Result<Page> {
             }
         }
     };
-    Ok(Page {
-        title: "Timeline".into(),
-        part: "timeline",
-        body,
-        recorded: RecordStatus::NotNeeded,
-    })
+    let recorded = RecordStatus::NotNeeded;
+    Ok(Page::new("Timeline", "timeline", body, recorded))
 }
 
 fn filter(visit: &Visit<'_>) -> Result<Filter> {
@@ -78,13 +73,6 @@ fn filter(visit: &Visit<'_>) -> Result<Filter> {
     Ok(filter)
 }
 
-fn outcome(text: &str) -> Result<Outcome> {
-    let found = OUTCOMES.iter().find(|outcome| outcome.as_str() == text);
-    found
-        .copied()
-        .ok_or_else(|| Error::invalid("the outcome", "it is none of ok, error and denied"))
-}
-
 fn form(query: &Query) -> Markup {
     let mut commands: Vec<&str> = NAMES
         .iter()
@@ -92,7 +80,7 @@ fn form(query: &Query) -> Markup {
         .copied()
         .collect();
     commands.sort_unstable();
-    let outcomes: Vec<&str> = OUTCOMES.iter().map(|outcome| outcome.as_str()).collect();
+    let outcomes = OUTCOMES.map(Outcome::as_str);
     html! {
         form.filters method="get" action="timeline" role="search" aria-label="Filter the events" {
             (field(query, "actor", "Actor", "as the caller said"))

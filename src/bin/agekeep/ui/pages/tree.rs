@@ -56,7 +56,10 @@ pub(super) fn page(
         .iter()
         .skip(from - 1)
         .take(ROWS)
-        .map(|row| row.cells(visit, at))
+        .map(|row| match row {
+            Row::Memory(memory) => memory_cells(visit, at, memory),
+            Row::Directory(path, inside) => directory_cells(visit, at, path, inside),
+        })
         .collect();
     let expired = found.iter().filter(|memory| memory.expired).count();
     let held = found.iter().filter(|memory| memory.hold.is_some()).count();
@@ -75,16 +78,8 @@ pub(super) fn page(
         }
         (neighbours(visit.query, "./", from, rows.len()))
     };
-    Ok(Page {
-        title: if at == ROOT {
-            "Memories".into()
-        } else {
-            at.to_owned()
-        },
-        part: "./",
-        body,
-        recorded,
-    })
+    let title = if at == ROOT { "Memories" } else { at };
+    Ok(Page::new(title, "./", body, recorded))
 }
 
 /// Links to a path and to every directory above it.
@@ -127,15 +122,6 @@ fn collect<'a>(at: &str, found: &[&'a ListedMemory], is_whole: bool, rows: &mut 
         }
     }
     rows.extend(here);
-}
-
-impl Row<'_> {
-    fn cells(&self, visit: &Visit<'_>, at: &str) -> Vec<Markup> {
-        match self {
-            Self::Memory(memory) => memory_cells(visit, at, memory),
-            Self::Directory(path, inside) => directory_cells(visit, at, path, inside),
-        }
-    }
 }
 
 fn memory_cells(visit: &Visit<'_>, at: &str, memory: &ListedMemory) -> Vec<Markup> {

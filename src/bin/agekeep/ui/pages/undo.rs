@@ -5,87 +5,68 @@ use agekeep::event::Change;
 use agekeep::memory_tool::path::MemoryPath;
 use agekeep::store::Store;
 use agekeep::store::history::RecordStatus;
-use agekeep::store::revision::{Revision, parse_time};
+use agekeep::store::revision::Revision;
 use agekeep::store::undo::{Conflict, Selection, Undo, UndoPlan, UndoStep};
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
 use crate::render;
+use crate::ui::Facts;
 use crate::ui::layout::{Page, shown, table};
 use crate::ui::pages::timeline::field;
-use crate::ui::pages::{Facts, ROWS, Visit, counted, numbered, pathname};
+use crate::ui::pages::{ROWS, Visit, counted, numbered, pathname};
 use crate::ui::query::Query;
+use crate::verbs::undo;
 
 /// What an undo is named by.
 pub(super) const ASKED: &[&str] = &[
     "do", "events", "actor", "session", "since", "path", "from", "to",
 ];
 /// The same, with what confirms it.
-pub(super) const CONFIRMED: &[&str] = &[
+const CONFIRMED: &[&str] = &[
     "do", "events", "actor", "session", "since", "path", "from", "to", "csrf", "plan", "partial",
     "reason",
 ];
 
-/// An undo that a request names.
-pub(super) struct UndoForm(Undo);
-
-impl UndoForm {
-    /// Parses the undo that a request names.
-    pub(super) fn parse(store: &mut Store, query: &Query, now: DateTime<Utc>) -> Result<Self> {
-        let revision = |text: &str| Revision::parse(text, now);
-        let undo = match query.text("do") {
-            Some("restore") => {
-                let path = store.parse_path(query.needed("path")?)?;
-                let from = match query.text("from") {
-                    Some(from) => revision(from)?,
-                    None => store.last_revision_of(&path)?,
-                };
-                Undo::Restore { path, from }
-            }
-            Some("rollback") => Undo::Rollback {
-                to: revision(query.needed("to")?)?,
-            },
-            Some("revert") => Undo::Revert(selection(query, now)?),
-            _ => {
-                return Err(Error::invalid(
-                    "the undo",
-                    "it is none of restore, revert and rollback",
-                ));
-            }
-        };
-        Ok(Self(undo))
-    }
-
-    /// Carries out exactly the plan that was shown, and returns its event.
-    pub(super) fn carry_out(
-        &self,
-        store: &mut Store,
-        form: &Query,
-        facts: &Facts,
-    ) -> Result<Option<u64>> {
-        let mut context = facts.context.clone();
-        context.reason = Some(form.needed("reason")?.to_owned());
-        let is_partial = form.text("partial").is_some();
-        let plan = form.needed("plan")?;
-        let (_, meta) = store.undo(&self.0, Some(plan), is_partial, &context)?;
-        Ok(meta.map(|meta| meta.event))
+/// Parses the undo that a request names.
+fn parse(store: &mut Store, query: &Query, now: DateTime<Utc>) -> Result<Undo> {
+    match query.text("do") {
+        Some("restore") => {
+            let (path, from) = (query.needed("path")?, query.text("from"));
+            undo::restoration(store, path, from, now)
+        }
+        Some("rollback") => Ok(Undo::Rollback {
+            to: Revision::parse(query.needed("to")?, now)?,
+        }),
+        Some("revert") => Ok(Undo::Revert(selection(query, now)?)),
+        _ => Err(Error::invalid(
+            "the undo",
+            "it is none of restore, revert and rollback",
+        )),
     }
 }
 
+/// Carries out exactly the plan that was shown, and returns its event.
+pub(super) fn carry_out(
+    store: &mut Store,
+    form: &Query,
+    facts: &Facts,
+    now: DateTime<Utc>,
+) -> Result<Option<u64>> {
+    form.check(CONFIRMED)?;
+    let undo = parse(store, form, now)?;
+    let mut context = facts.context.clone();
+    context.reason = Some(form.needed("reason")?.to_owned());
+    let is_partial = form.text("partial").is_some();
+    let plan = form.needed("plan")?;
+    let (_, meta) = store.undo(&undo, Some(plan), is_partial, &context)?;
+    Ok(meta.map(|meta| meta.event))
+}
+
 fn selection(query: &Query, now: DateTime<Utc>) -> Result<Selection> {
-    let revision = |text: &str| Revision::parse(text, now);
-    let mut selection = Selection::default();
-    selection.range = match query.text("events") {
-        None => None,
-        Some(text) => Some(match text.split_once("..") {
-            Some((first, last)) => (revision(first)?, revision(last)?),
-            None => (revision(text)?, revision(text)?),
-        }),
-    };
+    let mut selection = undo::selection(query.text("events"), query.text("since"), now)?;
     selection.actor = query.owned("actor");
     selection.session = query.owned("session");
-    let since = query.text("since");
-    selection.since = since.map(|text| parse_time(text, now)).transpose()?;
     if selection.range.is_none()
         && selection.actor.is_none()
         && selection.session.is_none()
@@ -102,10 +83,11 @@ fn selection(query: &Query, now: DateTime<Utc>) -> Result<Selection> {
 /// What an undo would do, or the forms to ask for that.
 pub(super) fn plan(visit: &mut Visit<'_>) -> Result<Page> {
     if visit.query.text("do").is_none() {
-        return Ok(page("Undo", questions(visit.query)));
+        let body = questions(visit.query);
+        return Ok(Page::new("Undo", "plan", body, RecordStatus::NotNeeded));
     }
-    let undo = UndoForm::parse(visit.store, visit.query, visit.now)?;
-    let plan = visit.store.plan_undo(&undo.0)?;
+    let undo = parse(visit.store, visit.query, visit.now)?;
+    let plan = visit.store.plan_undo(&undo)?;
     let body = html! {
         p.lead { (heading(&plan)) }
         @if plan.is_empty() {
@@ -117,16 +99,8 @@ pub(super) fn plan(visit: &mut Visit<'_>) -> Result<Page> {
         }
         p { a href="plan" { "Undo something else" } }
     };
-    Ok(page("What this would do", body))
-}
-
-fn page(title: &str, body: Markup) -> Page {
-    Page {
-        title: title.into(),
-        part: "plan",
-        body,
-        recorded: RecordStatus::NotNeeded,
-    }
+    let recorded = RecordStatus::NotNeeded;
+    Ok(Page::new("What this would do", "plan", body, recorded))
 }
 
 fn heading(plan: &UndoPlan) -> Markup {

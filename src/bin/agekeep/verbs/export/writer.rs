@@ -70,24 +70,23 @@ struct ExportLine<'a> {
 }
 
 impl ExportWriter {
-    pub(super) fn folder(mut target: ExportTarget) -> Result<Self> {
-        let root = target.begin_folder()?;
-        Ok(Self::Folder {
-            target,
-            root,
-            open: Vec::new(),
-        })
-    }
-
-    pub(super) fn file(mut target: ExportTarget, head: &Head, scope: &ExportScope) -> Result<Self> {
-        let file = BufWriter::new(target.begin_file()?);
-        let mut writer = Self::File { target, file };
-        writer.line(&header(head, scope))?;
-        Ok(writer)
-    }
-
-    pub(super) fn stdout(head: &Head, scope: &ExportScope) -> Result<Self> {
-        let mut writer = Self::Stdout;
+    /// Begins to write to a target; without one, to standard output.
+    pub(super) fn begin(
+        target: Option<ExportTarget>,
+        head: &Head,
+        scope: &ExportScope,
+    ) -> Result<Self> {
+        let mut writer = match target {
+            Some(mut target) if target.is_folder => {
+                let (root, open) = (target.begin_folder()?, Vec::new());
+                return Ok(Self::Folder { target, root, open });
+            }
+            Some(mut target) => {
+                let file = BufWriter::new(target.begin_file()?);
+                Self::File { target, file }
+            }
+            None => Self::Stdout,
+        };
         writer.line(&header(head, scope))?;
         Ok(writer)
     }
@@ -289,7 +288,7 @@ impl ExportTarget {
     }
 
     /// Makes the folder to write to.
-    pub(super) fn begin_folder(&mut self) -> Result<UserFolder> {
+    fn begin_folder(&mut self) -> Result<UserFolder> {
         if self.is_there {
             let private = self.parent.make_private();
             private.map_err(|error| self.failed(error))?;
@@ -334,7 +333,7 @@ impl ExportTarget {
             } else if self.is_folder {
                 self.parent.rename(&name, &self.name)
             } else {
-                self.parent.rename_to_free(&name, &self.name)
+                self.parent.take(&self.parent, &name, &self.name)
             }
         });
         renamed.map_err(|error| match error.kind() {

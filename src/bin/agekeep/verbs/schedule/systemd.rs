@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use agekeep::error::{Error, Result};
 use clap::{Args, ValueEnum};
 
-use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep};
+use crate::verbs::schedule::{HOPELESS, ScheduleFile, Sweep, filled};
 
 #[derive(Args)]
-pub(super) struct Systemd {
+pub(crate) struct Systemd {
     /// Only this one, to be written to its file
     #[arg(value_name = "UNIT")]
     unit: Option<Unit>,
@@ -27,65 +27,20 @@ enum Unit {
     Timer,
 }
 
-/// The files for the units of the machine, and for those of an account.
-const NAMES: [[&str; 2]; 2] = [
-    [
-        "/etc/systemd/system/agekeep-expire.service",
-        "/etc/systemd/system/agekeep-expire.timer",
-    ],
-    [
-        "~/.config/systemd/user/agekeep-expire.service",
-        "~/.config/systemd/user/agekeep-expire.timer",
-    ],
-];
-
-const TIMER: &str = "\
-[Unit]
-Description=Sweep the agekeep store every day
-
-[Timer]
-OnCalendar=daily
-# After a night without power, as soon as it is back.
-Persistent=true
-RandomizedDelaySec=1h
-FixedRandomDelay=true
-
-[Install]
-WantedBy=timers.target
-";
-
-/// The restrictions that need no namespaces, and so work for a service manager of an account too.
-const CLOSED: &str = "\
-NoNewPrivileges=true
-RestrictNamespaces=true
-RestrictRealtime=true
-RestrictSUIDSGID=true
-LockPersonality=true
-MemoryDenyWriteExecute=true
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged @resources
-SystemCallErrorNumber=EPERM
-KeyringMode=private
-LimitCORE=0
-UMask=0077
-";
-
 /// The restrictions that only the machine's service manager can apply everywhere. `ProcSubset=pid`
-/// is not among them: it would hide the boot's id, by which a store knows an unclean stop.
-const CLOSED_BY_ROOT: &str = "\
-CapabilityBoundingSet=
-AmbientCapabilities=
-PrivateDevices=true
-ProtectClock=true
-ProtectControlGroups=true
-ProtectHostname=true
-ProtectKernelLogs=true
-ProtectKernelModules=true
-ProtectKernelTunables=true
-ProtectProc=invisible
-ProtectSystem=strict
-";
+/// is not among them: it would hide the boot's id, by which a store knows an unclean stop. Those of
+/// `service.txt` need no namespaces, and so work for a service manager of an account too.
+const CLOSED_BY_ROOT: &str = include_str!("service_of_root.txt");
+
+/// Returns the files for the units of the machine, or for those of an account.
+fn names(args: &Systemd) -> [String; 2] {
+    let folder = if args.user {
+        "~/.config/systemd/user"
+    } else {
+        "/etc/systemd/system"
+    };
+    ["service", "timer"].map(|kind| format!("{folder}/agekeep-expire.{kind}"))
+}
 
 /// Makes the units that are asked for.
 pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> {
@@ -95,21 +50,16 @@ pub(super) fn files(sweep: &Sweep, args: &Systemd) -> Result<Vec<ScheduleFile>> 
             "systemd starts nothing with a quote or a backslash in its path",
         ));
     }
-    let [service, timer] = NAMES[usize::from(args.user)];
-    let mut files = Vec::new();
-    if args.unit != Some(Unit::Timer) {
-        files.push(ScheduleFile {
-            name: service.into(),
-            text: to_service(sweep, args),
-        });
-    }
-    if args.unit != Some(Unit::Service) {
-        files.push(ScheduleFile {
-            name: timer.into(),
-            text: TIMER.into(),
-        });
-    }
-    Ok(files)
+    let [service, timer] = names(args);
+    let all = [
+        (Unit::Service, service, to_service(sweep, args)),
+        (Unit::Timer, timer, include_str!("timer.txt").to_owned()),
+    ];
+    let wanted = |unit: &Unit| args.unit.is_none_or(|only| only == *unit);
+    let wanted = all.into_iter().filter(|(unit, ..)| wanted(unit));
+    Ok(wanted
+        .map(|(_, name, text)| ScheduleFile { name, text })
+        .collect())
 }
 
 /// Writes the directions for the units, as comments; nothing if one unit is printed for its file.
@@ -122,7 +72,7 @@ pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
     } else {
         ("sudo ", "")
     };
-    let [service, timer] = NAMES[usize::from(args.user)];
+    let [service, timer] = names(args);
     let print = |unit| {
         let mut form = vec!["systemd", unit];
         form.extend(args.user.then_some("--user"));
@@ -134,21 +84,18 @@ pub(super) fn afterwards(sweep: &Sweep, args: &Systemd) -> String {
     } else {
         ""
     };
-    format!(
-        "\
-# To install them and start the timer:
-{first}#   {print_service} | {sudo}tee {service} >/dev/null
-#   {print_timer} | {sudo}tee {timer} >/dev/null
-#   {sudo}systemctl{user} daemon-reload
-#   {sudo}systemctl{user} enable --now agekeep-expire.timer
-# To sweep now, and see the output:
-#   {sudo}systemctl{user} start agekeep-expire.service; journalctl{user} -n 20 -u agekeep-expire.service
-# For an alarm when sweeps stop, have your monitoring run this; it fails if the last one is too old:
-#   {status}
-",
-        print_service = print("service"),
-        print_timer = print("timer"),
-        status = sweep.status(),
+    filled(
+        include_str!("systemd.txt"),
+        &[
+            ("first", first.into()),
+            ("print service", print("service")),
+            ("print timer", print("timer")),
+            ("service", service),
+            ("timer", timer),
+            ("sudo", sudo.into()),
+            ("user", user.into()),
+            ("status", sweep.status()),
+        ],
     )
 }
 
@@ -172,55 +119,44 @@ fn to_service(sweep: &Sweep, args: &Systemd) -> String {
         before = started("ExecStartPre", &sync);
         after = started("ExecStartPost", &sync);
     }
-    let sweeps = started("ExecStart", &sweep.expire());
     let variables = sweep.variables();
     let variables = variables
         .iter()
         .map(|(name, value)| format!("Environment={}\n", quoted(&format!("{name}={value}"))));
     let all: Vec<_> = sweep.written().into_iter().chain(sweep.read()).collect();
-    format!(
-        "\
-[Unit]
-Description=Sweep the agekeep store: remove expired memories
-RequiresMountsFor={mounts}
-StartLimitIntervalSec=6h
-StartLimitBurst=4
-
-[Service]
-Type=oneshot
-{account}{variables}{before}{sweeps}{after}TimeoutStartSec=1h
-# Where the store is in use for long, or the disk is full, later may be better; after the other codes
-# a person has to look.
-Restart=on-failure
-RestartSec=10min
-RestartPreventExitStatus={hopeless}
-# Behind everybody else, but not idle: agents wait for it while it holds the store's lock.
-Nice=5
-IOSchedulingClass=best-effort
-IOSchedulingPriority=7
-
-# {needs}
-{families}{CLOSED}{rooms}",
-        mounts = all_quoted(&all),
-        account = if args.user { String::new() } else { format!("User={}\n", sweep.account()) },
-        variables = variables.collect::<String>(),
-        needs = if args.sync {
-            "It needs the network and no privilege. git reads the account's own settings."
-        } else {
-            "It needs no network and no privilege, and of the files only what it is told of."
-        },
-        families = if args.sync {
-            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n"
-        } else {
-            "RestrictAddressFamilies=none\n"
-        },
-        hopeless = HOPELESS.map(|code| code.to_string()).join(" "),
-        rooms = match (args.user, args.sync) {
-            (true, _) => String::new(),
-            (false, true) => format!("{CLOSED_BY_ROOT}{}", rooms(sweep, true)),
-            (false, false) => format!("{CLOSED_BY_ROOT}PrivateNetwork=true\n{}", rooms(sweep, false)),
-        },
-    )
+    let (needs, families, network) = if args.sync {
+        (
+            "It needs the network and no privilege. git reads the account's own settings.",
+            "AF_UNIX AF_INET AF_INET6",
+            "",
+        )
+    } else {
+        (
+            "It needs no network and no privilege, and of the files only what it is told of.",
+            "none",
+            "PrivateNetwork=true\n",
+        )
+    };
+    let (mut account, mut of_root) = (String::new(), String::new());
+    if !args.user {
+        account = format!("User={}\n", sweep.account());
+        of_root = format!("{CLOSED_BY_ROOT}{network}{}", rooms(sweep, args.sync));
+    }
+    let text = filled(
+        include_str!("service.txt"),
+        &[
+            ("mounts", all_quoted(&all)),
+            ("account", account),
+            ("variables", variables.collect()),
+            ("before", before),
+            ("sweep", started("ExecStart", &sweep.expire())),
+            ("after", after),
+            ("hopeless", HOPELESS.map(|code| code.to_string()).join(" ")),
+            ("needs", needs.into()),
+            ("families", families.into()),
+        ],
+    );
+    text + &of_root
 }
 
 /// Writes the settings for what the service sees of the file system.
