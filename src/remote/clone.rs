@@ -43,7 +43,7 @@ pub struct CloneOptions {
     pub keys: Option<KeyBackup>,
     /// The folder outside the store with what was seen of it: see [`Options::state`].
     pub state: Option<PathBuf>,
-    /// Under which name this machine asks for keys at its next [`sync`].
+    /// Under which name this machine asks for keys at its next [`sync`](super::sync()).
     pub asks: Option<Asking>,
 }
 
@@ -65,7 +65,7 @@ pub struct Asking {
 /// keyring the copy can be read and written; without one it can be verified and kept.
 ///
 /// # Errors
-/// As [`pull`]; [`ExportFault::InTheWay`](crate::error::ExportFault::InTheWay) if something is in its
+/// As [`pull`](super::pull); [`ExportFault::InTheWay`](crate::error::ExportFault::InTheWay) if something is in its
 /// place. Then nothing was made.
 pub fn clone(
     url: &str,
