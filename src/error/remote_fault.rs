@@ -304,7 +304,7 @@ impl RemoteFault {
             ),
             Self::Apart { erasures, .. } => format!(
                 "go on with one of the two histories: agekeep cannot merge them. To take the remote's, \
-                 clone it to a new folder under this machine's name, {}carry over what only this copy has, \
+                 clone it to a new folder under this machine's name. {}Carry over what only this copy has, \
                  and remove this copy: it still opens what is erased elsewhere",
                 erase_again(erasures)
             ),
@@ -329,9 +329,9 @@ fn erase_again(events: &[u64]) -> String {
     let events: Vec<_> = events.iter().map(u64::to_string).collect();
     match &events[..] {
         [] => String::new(),
-        [one] => format!("erase there again what event {one} erased here, "),
+        [one] => format!("Erase there again what event {one} erased here. "),
         all => format!(
-            "erase there again what the events {} erased here, ",
+            "Erase there again what the events {} erased here. ",
             all.join(", ")
         ),
     }

@@ -120,7 +120,7 @@ fn an_erasure_on_a_copy_that_is_apart_is_named() {
     let erased: u64 = events.trim().parse::<u64>().expect("a number") - 1;
     let apart = laptop.run(&["sync"]);
     assert_eq!(apart.status.code(), Some(15), "{}", stderr(&apart));
-    let again = format!("erase there again what event {erased} erased here");
+    let again = format!("Erase there again what event {erased} erased here");
     assert!(stderr(&apart).contains(&again), "{}", stderr(&apart));
     // What it says can be done.
     let new = laptop.path().join("new");
