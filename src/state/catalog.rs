@@ -158,7 +158,7 @@ impl Catalog {
     }
 
     /// Applies the next event.
-    pub(crate) fn apply(&mut self, step: &Step) -> std::result::Result<(), StepFault> {
+    pub(crate) fn apply(&mut self, step: &Step) -> Result<(), StepFault> {
         self.begin();
         if step.number != self.events {
             return Err("its event number is not the next");
@@ -177,7 +177,7 @@ impl Catalog {
 
     /// Returns the keys in force after an event. Only holders of the previous keys may replace
     /// them. Each added memory adds an entry to the tables.
-    fn keys_after(&self, step: &Step) -> std::result::Result<Option<KeyCommitment>, StepFault> {
+    fn keys_after(&self, step: &Step) -> Result<Option<KeyCommitment>, StepFault> {
         let Some(new) = &step.keys else {
             if self.keys.is_some() && step.erased.is_some() {
                 return Err("it erases, and does not say which keys are in force then");
@@ -237,11 +237,7 @@ impl Catalog {
 
     /// Applies an event's changes as one change: every memory it writes leaves its old path before
     /// any takes a new one, so two memories can swap places.
-    fn apply_changes(
-        &mut self,
-        step: &Step,
-        time: DateTime<Utc>,
-    ) -> std::result::Result<(), StepFault> {
+    fn apply_changes(&mut self, step: &Step, time: DateTime<Utc>) -> Result<(), StepFault> {
         const UNKNOWN: StepFault = "it touches a memory that is not there";
         let mut written = Vec::new();
         for touch in &step.touches {
@@ -270,7 +266,7 @@ impl Catalog {
         touch: &MemoryChangeStep,
         old: Option<Memory>,
         time: DateTime<Utc>,
-    ) -> std::result::Result<(), StepFault> {
+    ) -> Result<(), StepFault> {
         let path = match &touch.path {
             Some(path) => MemoryPath::from_canonical(path.clone()),
             None => MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)),

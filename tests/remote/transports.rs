@@ -237,11 +237,21 @@ fn by_https() {
     let certificate = home.path().join("certificate.pem");
     let mut openssl = Command::new("openssl");
     openssl
-        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"])
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+        ])
         .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
         .args(["-addext", "subjectAltName=IP:127.0.0.1"]);
     openssl.arg("-keyout").arg(&certificate).arg("-out");
-    ok(&openssl.arg(home.path().join("public.pem")).output().expect("runs"));
+    ok(&openssl
+        .arg(home.path().join("public.pem"))
+        .output()
+        .expect("runs"));
     let public = fs::read_to_string(home.path().join("public.pem")).expect("read");
     let key = fs::read_to_string(&certificate).expect("read");
     fs::write(&certificate, key + &public).expect("written");
