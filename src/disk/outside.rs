@@ -205,10 +205,8 @@ impl NewFolder {
             }
         }
         let passing_name = Name::new_building();
-        let made = above.make_folder(&passing_name, 0o700);
-        let folder = made.and_then(|()| above.sub(&passing_name));
         Ok(Self {
-            folder: folder.map_err(above.fault("make", &passing_name))?,
+            folder: above.make_private(&passing_name)?,
             above,
             name,
             passing_name,

@@ -336,11 +336,8 @@ impl StagedBackup {
         keyring: &Folder,
     ) -> Result<Self> {
         let id = StagedKeyringId::random();
-        let name = Name::next(id);
-        let made = keyring.make_folder(&name, 0o700);
-        let folder = made.and_then(|()| keyring.sub(&name));
         let mut staged = Self {
-            folder: folder.map_err(keyring.fault("make", &name))?,
+            folder: keyring.make_private(&Name::next(id))?,
             keyring: keyring.clone(),
             id,
             audience: Audience::Readers,

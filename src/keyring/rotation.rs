@@ -154,13 +154,10 @@ impl Keyring {
     fn begin(&self) -> Result<StagedKeyring> {
         remove_staged(&self.folder)?;
         let id = StagedKeyringId::random();
-        let name = Name::next(id);
-        let folder = self.folder.make_folder(&name, 0o700);
-        let folder = folder.and_then(|()| self.folder.sub(&name));
         Ok(StagedKeyring {
             id,
             above: self.folder.clone(),
-            folder: folder.map_err(self.folder.fault("make", &name))?,
+            folder: self.folder.make_private(&Name::next(id))?,
             store: self.store,
             epoch: None,
             audit: None,

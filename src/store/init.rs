@@ -137,10 +137,8 @@ impl<'a> InitTarget<'a> {
             }
         };
         let name = Name::new_building();
-        let made = above.make_folder(&name, 0o700);
-        let building = made.and_then(|()| above.sub(&name));
         Ok(Self {
-            building: building.map_err(above.fault("make", &name))?,
+            building: above.make_private(&name)?,
             root,
             there,
             above,
@@ -245,10 +243,7 @@ fn keyring_folder(root: &Folder, elsewhere: Option<&Path>) -> Result<Folder> {
         write_keyring_place(root, &Name::KEYRING_PLACE, path)?;
         return make_vacant(path);
     }
-    let name = Name::KEYRING;
-    let made = root.make_folder(&name, 0o700);
-    made.and_then(|()| root.sub(&name))
-        .map_err(root.fault("make", &name))
+    root.make_private(&Name::KEYRING)
 }
 
 /// Writes the first commit, and everything else that makes a folder with a keyring a store.

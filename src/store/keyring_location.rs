@@ -167,9 +167,7 @@ pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
         remove_left(root)?;
         // What takes the place of `keyring` is made whole beside it, and exchanged with it in one step.
         let copy = if is_own {
-            let made = root.make_folder(&Name::KEYRING_MOVING, 0o700);
-            let folder = made.and_then(|()| root.sub(&Name::KEYRING_MOVING));
-            Some(folder.map_err(root.fault("make", &Name::KEYRING_MOVING))?)
+            Some(root.make_private(&Name::KEYRING_MOVING)?)
         } else {
             check_outside(root.path(), to)?;
             if !is_there
