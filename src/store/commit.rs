@@ -130,13 +130,9 @@ pub(super) fn commit(
         content,
         refusal,
         meta: Meta {
-            event: event.number,
-            commit,
-            time: event.time,
-            outcome,
             error: refusal.map(Refusal::code),
             memory,
-            redactions,
+            ..Meta::of(&event, commit, redactions)
         },
     })
 }
@@ -212,16 +208,18 @@ pub(super) fn event(
 /// Records an event whose plan is sealed already; `adjust` completes its record.
 pub(super) fn record_sealed(
     store: &mut Store,
-    command: &'static str,
+    command: &str,
     sealed_plan: SealedPlan,
     adjust: impl FnOnce(&mut Event),
     context: &Context,
 ) -> Result<Meta> {
     let mut redactions: Vec<Redaction> = Vec::new();
-    let mut event = event(store, command, context, &mut redactions)?;
-    event.redactions.clone_from(&redactions);
-    adjust(&mut event);
-    let recorded = record(store, event, sealed_plan);
+    let begun = event(store, command, context, &mut redactions);
+    let recorded = begun.and_then(|mut event| {
+        event.redactions.clone_from(&redactions);
+        adjust(&mut event);
+        record(store, event, sealed_plan)
+    });
     let (event, commit) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
     Ok(Meta::of(&event, commit, redactions))
 }

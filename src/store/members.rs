@@ -72,10 +72,7 @@ impl Store {
         check_permitted(self, ADD_MEMBER_COMMAND)?;
         let next = self.ledger.keyring.prepare_wrap(&members)?;
         let text = recipients::to_file(&members);
-        let decision = ConfigChange {
-            command: ADD_MEMBER_COMMAND,
-            member: Some(name),
-        };
+        let decision = ConfigChange::new(ADD_MEMBER_COMMAND, Some(name));
         let (file, entry, head) = (
             PublicFile::Recipients,
             next.entry(),
@@ -108,10 +105,7 @@ impl Store {
     ) -> Result<Rekeyed> {
         rotate(
             self,
-            ConfigChange {
-                command: REMOVE_MEMBER_COMMAND,
-                member: Some(name),
-            },
+            ConfigChange::new(REMOVE_MEMBER_COMMAND, Some(name)),
             &|store| {
                 let leaver = check_leaver(store, name)?;
                 let mut members = store.state.config.members.clone();
@@ -137,10 +131,7 @@ impl Store {
     pub fn rekey(&mut self, context: &Context, progress: &mut ProgressFn<'_>) -> Result<Rekeyed> {
         rotate(
             self,
-            ConfigChange {
-                command: REKEY_COMMAND,
-                ..ConfigChange::default()
-            },
+            ConfigChange::new(REKEY_COMMAND, None),
             &|store| {
                 Ok(Rekey {
                     members: store.state.config.members.clone(),

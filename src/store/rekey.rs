@@ -335,10 +335,7 @@ pub(super) fn rekey_some(
         &store.ledger.keyring,
         &mut store.ledger.journal,
     )?;
-    let decision = ConfigChange {
-        command: REKEY_COMMAND,
-        ..ConfigChange::default()
-    };
+    let decision = ConfigChange::new(REKEY_COMMAND, None);
     let meta = record_config_change(store, decision, sealed_plan, context)?;
     drop(lock);
     Ok(Rekeyed { meta, left })
@@ -412,10 +409,7 @@ fn record_upgrade(store: &mut Store, next: &crate::keyring::StagedKeyring) -> Re
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
     let file = Object::public(&store.state.config.policy.to_file(store.state.id)?);
-    let decision = ConfigChange {
-        command: UPGRADE_COMMAND,
-        member: None,
-    };
+    let decision = ConfigChange::new(UPGRADE_COMMAND, None);
     let context = Context {
         reason: Some(REASON.into()),
         ..Context::default()

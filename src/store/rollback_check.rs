@@ -7,13 +7,13 @@ use crate::crypto::digest::Digest;
 use crate::crypto::sign::{SignedBy, Signers, VerifyingKey};
 use crate::disk::BackgroundSync;
 use crate::error::{Error, Result};
-use crate::event::{ACCEPT_COMMAND, Context, Moment};
+use crate::event::{ACCEPT_COMMAND, Context, Event, Moment};
 use crate::id::{ObjectId, StoreId};
 use crate::journal::Journal;
 use crate::repository::Repository;
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;
-use crate::store::commit::{SealedPlan, event, record};
+use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::keyring_location::check_keyring;
 use crate::store::pin::{FirstUseRecord, KnownCopy, Origin, Pin, Place, SeenMoment};
 use crate::store::recovery::{self, refresh};
@@ -575,23 +575,14 @@ pub(super) fn accept_rollback(
     if lost.is_none() && !keys {
         return Err(Error::NotRolledBack);
     }
-    let mut redactions = Vec::new();
-    let mut event = event(&store, ACCEPT_COMMAND, context, &mut redactions)?;
-    event.redactions.clone_from(&redactions);
-    event.lost = lost.map(|lost| lost.moment);
-    if keys {
-        event.keys = Some(store.ledger.keyring.commitment()?);
-    }
-    let (event, commit) = record(&mut store, event, SealedPlan::default())?;
-    drop(lock);
-    let meta = Meta {
-        event: event.number,
-        commit,
-        time: event.time,
-        outcome: event.outcome,
-        error: None,
-        memory: None,
-        redactions,
+    let keys = keys.then(|| store.ledger.keyring.commitment());
+    let keys = keys.transpose()?;
+    let says = |event: &mut Event| {
+        event.lost = lost.map(|lost| lost.moment);
+        event.keys = keys;
     };
+    let nothing = SealedPlan::default();
+    let meta = record_sealed(&mut store, ACCEPT_COMMAND, nothing, says, context)?;
+    drop(lock);
     Ok((store, lost, meta))
 }

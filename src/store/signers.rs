@@ -165,10 +165,7 @@ fn change_signers_file(
     text: &str,
     context: &Context,
 ) -> Result<Meta> {
-    let decision = ConfigChange {
-        command,
-        member: Some(name),
-    };
+    let decision = ConfigChange::new(command, Some(name));
     change_public_file(store, decision, PublicFile::Signers, text, None, context)
 }
 

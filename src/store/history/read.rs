@@ -11,7 +11,7 @@ use crate::event::{Change, Context, Event, MemoryChange, Moment, PathRef};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Timeline, Version};
-use crate::store::commit::{SealedPlan, event, record};
+use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::history::{RecordStatus, VersionInfo};
 use crate::store::log::entry;
 use crate::store::quota::{check_pace, check_reserve};
@@ -198,14 +198,12 @@ pub(in crate::store) fn try_record_history_read(
 ) -> Result<u64> {
     check_reserve(&store.state)?;
     check_pace(store, context)?;
-    let mut redactions = Vec::new();
-    let mut event = event(store, look.command, context, &mut redactions)?;
-    event.path = look.path;
-    event.at = look.at;
-    event.redactions = redactions;
-    let recorded = record(store, event, SealedPlan::touching(look.touches));
-    let (event, _) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
-    Ok(event.number)
+    let says = |event: &mut Event| {
+        event.path = look.path;
+        event.at = look.at;
+    };
+    let touches = SealedPlan::touching(look.touches);
+    Ok(record_sealed(store, look.command, touches, says, context)?.event)
 }
 
 /// Tells whether the error means that the caller may read the store but not write to it.
