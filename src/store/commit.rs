@@ -335,7 +335,12 @@ fn meta_of(subject: Option<Subject>, touches: &[MemoryChange]) -> Option<MemoryM
 }
 
 impl SealedPlan {
-    fn write(&mut self, written: VersionWrite, begun: PreparedEncryptor, text: &Redacted) {
+    pub(super) fn write(
+        &mut self,
+        written: VersionWrite,
+        begun: PreparedEncryptor,
+        text: &Redacted,
+    ) {
         let place = version::VersionAddress {
             id: written.id,
             path: &written.path,
@@ -345,15 +350,11 @@ impl SealedPlan {
         let digest = sealed.digest();
         let blob = Object::sealed(sealed);
         self.blobs.push((written.id, Some(blob.id)));
+        let last = (written.version, text.text().len() as u64);
         self.touches.push(MemoryChange {
-            id: written.id,
-            change: written.change,
-            path: Some(written.path),
-            version: written.version,
-            bytes: text.text().len() as u64,
             blob: Some((blob.id, digest)),
             from: written.from,
-            because: None,
+            ..MemoryChange::of(written.id, written.change, Some(written.path), last)
         });
         self.objects.push(blob);
     }

@@ -37,6 +37,11 @@ pub(crate) fn checkpoint(
     begin_journal(repository, journal, &packed)
 }
 
+/// Does the same in an open store.
+pub(super) fn checkpoint_ledger(ledger: &mut Ledger) -> Result<()> {
+    checkpoint(&ledger.repository, &ledger.keyring, &mut ledger.journal)
+}
+
 /// Does the same in a copy without a keyring.
 pub(crate) fn checkpoint_without_keys(
     repository: &Repository,
@@ -276,11 +281,7 @@ impl Work {
 /// if the thread does not keep up. Requires the store's lock.
 pub(super) fn checkpoint_if_due(store: &mut Store) -> Result<()> {
     if store.ledger.journal.is_overfull() {
-        return checkpoint(
-            &store.ledger.repository,
-            &store.ledger.keyring,
-            &mut store.ledger.journal,
-        );
+        return checkpoint_ledger(&mut store.ledger);
     }
     if !store.ledger.journal.is_full() {
         return Ok(());
@@ -350,11 +351,7 @@ pub(super) fn compact(store: &mut Store, progress: &mut ProgressFn<'_>) -> Resul
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     let before = storage_stats(&store.ledger)?;
-    checkpoint(
-        &store.ledger.repository,
-        &store.ledger.keyring,
-        &mut store.ledger.journal,
-    )?;
+    checkpoint_ledger(&mut store.ledger)?;
     let (head, loose) = (
         store.ledger.journal.head(),
         store.ledger.repository.loose()?,

@@ -599,16 +599,8 @@ fn path_refused<T>(shown: &str, fault: &PathFault) -> Result<T, PlanFault> {
 }
 
 pub(super) fn touch(memory: &Memory, change: Change) -> MemoryChange {
-    MemoryChange {
-        id: memory.id,
-        change,
-        path: Some(memory.path.clone()),
-        version: memory.version,
-        bytes: memory.bytes,
-        blob: None,
-        from: None,
-        because: None,
-    }
+    let last = (memory.version, memory.bytes);
+    MemoryChange::of(memory.id, change, Some(memory.path.clone()), last)
 }
 
 fn at(memory: &Memory) -> PlanTarget {

@@ -20,7 +20,8 @@ use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
 use crate::store::commit::SealedPlan;
 use crate::store::config::{ConfigChange, check_permitted, record_config_change};
-use crate::store::journal_checkpoint::checkpoint;
+use crate::store::journal_checkpoint::checkpoint_ledger;
+use crate::store::plan::touch;
 use crate::store::recovery::refresh;
 use crate::store::recovery::replay::renew_catalog_file;
 use crate::store::timeline::load_timeline;
@@ -199,11 +200,7 @@ fn commit_rotation(
     // The re-encrypted blobs are too large for the journal, so they are synced before the record.
     // Also, the journal must not keep entries for a keyring table that is about to go.
     store.ledger.repository.sync()?;
-    checkpoint(
-        &store.ledger.repository,
-        &store.ledger.keyring,
-        &mut store.ledger.journal,
-    )?;
+    checkpoint_ledger(&mut store.ledger)?;
     // The timeline file is sealed under a key that is about to go.
     load_timeline(store)?;
     sealed_plan.next = Some(next.entry());
@@ -242,11 +239,7 @@ pub(super) fn with_new_keyring(
         .is_ok_and(|head| head == Some(store.ledger.journal.head()))
     {
         // The event is on record. A later command retries whatever fails now.
-        drop(checkpoint(
-            &store.ledger.repository,
-            &store.ledger.keyring,
-            &mut store.ledger.journal,
-        ));
+        drop(checkpoint_ledger(&mut store.ledger));
     }
     Ok(meta)
 }
@@ -277,14 +270,9 @@ impl SealedPlan {
     pub(super) fn add_reencrypted(&mut self, memory: &Memory, (blob, digest): (ObjectId, Digest)) {
         self.blobs.push((memory.id, Some(blob)));
         self.touches.push(MemoryChange {
-            id: memory.id,
-            change: Change::Reseal,
-            path: Some(memory.path.clone()),
             version: memory.version + 1,
-            bytes: memory.bytes,
             blob: Some((blob, digest)),
-            from: None,
-            because: None,
+            ..touch(memory, Change::Reseal)
         });
     }
 }
@@ -330,11 +318,7 @@ pub(super) fn rekey_some(
     }
     // The re-encrypted blobs are too large for the journal, so they are synced before the record.
     store.ledger.repository.sync()?;
-    checkpoint(
-        &store.ledger.repository,
-        &store.ledger.keyring,
-        &mut store.ledger.journal,
-    )?;
+    checkpoint_ledger(&mut store.ledger)?;
     let decision = ConfigChange::new(REKEY_COMMAND, None);
     let meta = record_config_change(store, decision, sealed_plan, context)?;
     drop(lock);
@@ -400,11 +384,7 @@ pub(super) fn upgrade(store: &mut Store) -> Result<()> {
 fn record_upgrade(store: &mut Store, next: &crate::keyring::StagedKeyring) -> Result<()> {
     // The journal must not keep entries for a keyring table that is about to go.
     store.ledger.repository.sync()?;
-    checkpoint(
-        &store.ledger.repository,
-        &store.ledger.keyring,
-        &mut store.ledger.journal,
-    )?;
+    checkpoint_ledger(&mut store.ledger)?;
     // The timeline file is sealed under a key that is about to go.
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;

@@ -225,16 +225,8 @@ pub(super) fn cannot_write(error: &Error) -> bool {
 
 /// Returns the touch for a version that was looked at.
 pub(in crate::store) fn look_change(version: &Version) -> MemoryChange {
-    MemoryChange {
-        id: version.id,
-        change: Change::Look,
-        path: version.path.clone(),
-        version: version.version,
-        bytes: version.bytes,
-        blob: None,
-        from: None,
-        because: None,
-    }
+    let last = (version.version, version.bytes);
+    MemoryChange::of(version.id, Change::Look, version.path.clone(), last)
 }
 
 /// Converts a version to its public form.
