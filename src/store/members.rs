@@ -29,7 +29,7 @@ use crate::store::log::parse_path;
 use crate::store::recovery::refresh;
 use crate::store::rekey::{self, ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};
 use crate::store::signers::{self, Removed, Signer, check_role};
-use crate::store::timeline::{timeline, with_contents};
+use crate::store::timeline::{newest_moment, timeline, with_contents};
 use crate::store::{Store, lock};
 
 impl Store {
@@ -365,10 +365,8 @@ fn record_key_export(
     context: &Context,
 ) -> Result<ExportedKeys> {
     check_role(store, COMMAND)?;
-    let newest = timeline(&store.state).len() - 1;
-    let moment = timeline(&store.state)
-        .moment(newest)
-        .expect("the newest event");
+    let moment = newest_moment(&store.state);
+    let newest = moment.event;
     let version = match wanted {
         MemorySelector::Id(id) => timeline(&store.state).versions(*id, newest).next_back(),
         MemorySelector::Path(path) => timeline(&store.state).at(path, newest),

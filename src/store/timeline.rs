@@ -1,7 +1,7 @@
 //! The lock and the timeline: how a verb gets the newest state, and all events where it needs them.
 
 use crate::error::{Error, Result};
-use crate::event::Event;
+use crate::event::{Event, Moment};
 use crate::id::ObjectId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Timeline;
@@ -189,4 +189,15 @@ pub(super) fn follow_in_timeline(
 
 pub(super) fn timeline(state: &State) -> &Timeline {
     state.timeline.as_ref().expect("loaded by with_timeline")
+}
+
+/// Returns the moment right after an event that the timeline has.
+pub(super) fn moment_of(state: &State, event: u64) -> Moment {
+    let moment = timeline(state).moment(event);
+    moment.expect("an event of the timeline")
+}
+
+/// Returns the newest moment of the timeline.
+pub(super) fn newest_moment(state: &State) -> Moment {
+    moment_of(state, timeline(state).len() - 1)
 }

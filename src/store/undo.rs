@@ -24,7 +24,7 @@ use crate::store::quota::check_room_for;
 use crate::store::revision::Revision;
 use crate::store::signers::check_role;
 use crate::store::sweep::unexpired;
-use crate::store::timeline::{timeline, with_contents, with_timeline};
+use crate::store::timeline::{newest_moment, timeline, with_contents, with_timeline};
 use crate::store::{State, Store, plan};
 
 /// Most later changes that a conflict lists.
@@ -140,12 +140,7 @@ impl Store {
             removed
                 .and_then(|event| event.checked_sub(1))
                 .map(Revision::event)
-                .ok_or_else(|| {
-                    let moment = timeline(&store.state)
-                        .moment(newest)
-                        .expect("the newest event");
-                    not_there(path, moment, timeline(&store.state))
-                })
+                .ok_or_else(|| not_there(path, newest_moment(&store.state), timeline(&store.state)))
         })
     }
 }

@@ -17,7 +17,7 @@ use crate::store::log::entry;
 use crate::store::quota::{check_pace, check_reserve};
 use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
 use crate::store::sweep::unexpired;
-use crate::store::timeline::timeline;
+use crate::store::timeline::{moment_of, timeline};
 use crate::store::versions::open_version;
 use crate::store::{State, Store, redactor};
 
@@ -56,7 +56,7 @@ pub(in crate::store) fn resolve(store: &Store, revision: &Revision) -> Result<Mo
             revision.missing(format!("the store began at {begin}"))
         })?,
     };
-    Ok(timeline.moment(event).expect("not past the newest"))
+    Ok(moment_of(&store.state, event))
 }
 
 /// Returns the only commit whose id starts with the revision's text.
