@@ -25,6 +25,7 @@ use crate::store::plan::touch;
 use crate::store::recovery::refresh;
 use crate::store::recovery::replay::renew_catalog_file;
 use crate::store::timeline::load_timeline;
+use crate::store::versions::if_open;
 use crate::store::{Ledger, State, Store, lock};
 use crate::{journal, version};
 
@@ -153,19 +154,13 @@ fn reencrypt_all(
 ) -> Result<(Vec<ReencryptedVersion>, Vec<UnreadableVersion>)> {
     let (root, keyring) = (&ledger.root, &ledger.keyring);
     let own = || Repository::open(root, journal::find);
-    let each = on_every_core(
-        memories,
-        THREAD_MIN,
-        own,
-        |repository, memory| match reencrypt(repository, keyring, memory) {
-            Ok((key, blob, digest)) => {
-                let made = (blob, digest);
-                Ok(Ok(next.reencrypt(memory.id, &key, memory.blob, made)))
-            }
-            Err(error) if error.is_of_one_memory() => Ok(Err((memory.id, memory.blob))),
-            Err(error) => Err(error),
-        },
-    )?;
+    let each = on_every_core(memories, THREAD_MIN, own, |repository, memory| {
+        let made = if_open(reencrypt(repository, keyring, memory))?;
+        let made = made.map(|(key, blob, digest)| {
+            next.reencrypt(memory.id, &key, memory.blob, (blob, digest))
+        });
+        Ok::<_, Error>(made.ok_or((memory.id, memory.blob)))
+    })?;
     let (mut done, mut unreadable) = (Vec::new(), Vec::new());
     for one in each {
         match one {
@@ -307,13 +302,12 @@ pub(super) fn rekey_some(
     let (mut sealed_plan, mut left) = (SealedPlan::default(), Vec::new());
     for memory in &memories {
         progress(sealed_plan.fresh.len() as u64, memories.len() as u64);
-        match reencrypt(&store.ledger.repository, &store.ledger.keyring, memory) {
-            Ok((key, blob, digest)) => {
-                sealed_plan.add_reencrypted(memory, (blob, digest));
-                sealed_plan.fresh.push((memory.id, key));
-            }
-            Err(error) if error.is_of_one_memory() => left.push(memory.id),
-            Err(error) => return Err(error),
+        let made = reencrypt(&store.ledger.repository, &store.ledger.keyring, memory);
+        if let Some((key, blob, digest)) = if_open(made)? {
+            sealed_plan.add_reencrypted(memory, (blob, digest));
+            sealed_plan.fresh.push((memory.id, key));
+        } else {
+            left.push(memory.id);
         }
     }
     // The re-encrypted blobs are too large for the journal, so they are synced before the record.

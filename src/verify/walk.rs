@@ -15,7 +15,9 @@ use crate::keyring::Keyring;
 use crate::repository::object::{self, ObjectKind, Outline};
 use crate::repository::{Repository, StrictRead};
 use crate::verify::Progress;
-use crate::verify::commit::{Before, CheckedCommitFacts, CommitChecker, read_signers};
+use crate::verify::commit::{
+    Before, CheckedCommitFacts, CommitChecker, read_outline, read_signers,
+};
 use crate::verify::findings::{Fault, FindingLocation, Findings};
 use crate::verify::snapshot::config_blobs_at;
 
@@ -120,9 +122,9 @@ fn recovered_parent(repository: &Repository, found: &StrictRead) -> Result<Paren
         return Ok(Parent::Unknown);
     };
     Ok(match outline.parent {
-        Some(parent) => match repository.read_strictly(parent)? {
-            StrictRead::Whole(ObjectKind::Commit, _) => Parent::Is(parent),
-            _ => Parent::Unknown,
+        Some(parent) => match repository.read_whole(parent, ObjectKind::Commit)? {
+            Some(_) => Parent::Is(parent),
+            None => Parent::Unknown,
         },
         None if outline.begins_history => Parent::None,
         None => Parent::Unknown,
@@ -140,12 +142,7 @@ pub(super) fn descends(
         if id == ancestor {
             return Ok(true);
         }
-        next = match repository.read_strictly(id)? {
-            StrictRead::Whole(ObjectKind::Commit, bytes) => {
-                object::outline(&bytes).and_then(|o| o.parent)
-            }
-            _ => None,
-        };
+        next = read_outline(repository, id)?.and_then(|outline| outline.parent);
     }
     Ok(false)
 }
@@ -331,8 +328,7 @@ impl VerifiedHistory<'_> {
 
     /// Returns the digest of a commit, and its parent.
     fn read(&self, commit: ObjectId) -> Result<(Digest, Option<ObjectId>)> {
-        if let StrictRead::Whole(ObjectKind::Commit, bytes) =
-            self.repository.read_strictly(commit)?
+        if let Some(bytes) = self.repository.read_whole(commit, ObjectKind::Commit)?
             && let Some(outline) = object::outline(&bytes)
         {
             return Ok((Digest::of(&bytes), outline.parent));

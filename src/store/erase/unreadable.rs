@@ -17,6 +17,7 @@ use crate::store::recovery::check_all;
 use crate::store::rekey::ProgressFn;
 use crate::store::signers::{may_sign_now, signer_now};
 use crate::store::timeline::{load_timeline, timeline};
+use crate::store::versions::if_open;
 use crate::store::{Ledger, State, Store};
 
 /// The result of the verification: everything in it was tried and did not open.
@@ -114,11 +115,8 @@ pub(in crate::store) fn opens(ledger: &Ledger, keys: &[SealKey], blob: ObjectId)
     if keys.is_empty() {
         return Ok(false);
     }
-    match ledger.repository.sealed(blob) {
-        Ok(sealed) => Ok(SealKey::open_with_any(keys, &sealed).is_ok()),
-        Err(error) if error.is_of_one_memory() => Ok(false),
-        Err(error) => Err(error),
-    }
+    let sealed = if_open(ledger.repository.sealed(blob))?;
+    Ok(sealed.is_some_and(|sealed| SealKey::open_with_any(keys, &sealed).is_ok()))
 }
 
 impl UnreadableProof {
