@@ -260,7 +260,6 @@ impl Journal {
 
     /// Returns how the record at `at` begins: its header, its parent and its head; `None` if the
     /// file ends before.
-    #[allow(clippy::type_complexity)]
     fn record_start(
         &self,
         at: u64,

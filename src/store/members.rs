@@ -255,7 +255,6 @@ impl Store {
     /// [`SigningFault::Exists`](crate::error::SigningFault::Exists) if they have the role already,
     /// [`SigningFault::Last`](crate::error::SigningFault::Last) if no owner would be left;
     /// otherwise as for [`Store::execute`].
-    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn set_signer_role(
         &mut self,
         name: &str,

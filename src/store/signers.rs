@@ -91,7 +91,6 @@ pub(super) fn add_signer(
 }
 
 /// See [`Store::set_signer_role`].
-#[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub(super) fn set_signer_role(
     store: &mut Store,
     name: &str,

@@ -49,7 +49,6 @@ pub(super) fn show(
 }
 
 /// See [`Store::events_with_changes`].
-#[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub(super) fn events_with_changes<'a>(
     store: &'a mut Store,
     filter: &Filter,

@@ -13,7 +13,6 @@ use crate::store::timeline::{newest_moment, timeline, with_timeline};
 use crate::store::{State, Store};
 
 /// See [`Store::list`].
-#[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub(super) fn list(
     store: &mut Store,
     within: &MemoryPath,

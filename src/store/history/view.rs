@@ -59,7 +59,6 @@ pub(super) fn show_at(
 }
 
 /// See [`Store::show_version`].
-#[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub(super) fn show_version(
     store: &mut Store,
     path: &str,
