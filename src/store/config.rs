@@ -7,9 +7,8 @@ use crate::crypto::recipients::{self, Member};
 use crate::crypto::sign::Signers;
 use crate::error::{Error, Result};
 use crate::event::{Context, Event, POLICY_COMMAND, PublicFile};
-use crate::id::{MemoryId, StoreId};
+use crate::id::StoreId;
 use crate::journal::KeyEntry;
-use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::ExpirationRules;
 use crate::policy::{KeyringPlace, Policy};
 use crate::redact::{self, Redactor};
@@ -19,7 +18,6 @@ use crate::state::catalog::ConfigBlobs;
 use crate::store::answer::Meta;
 use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::keyring_location::{check_one_keyring, check_place, follow_keyring};
-use crate::store::log::parse_path;
 use crate::store::signers::{check_role, may_sign_now};
 use crate::store::timeline::with_lock;
 use crate::store::{Ledger, State, Store, redactor};
@@ -139,30 +137,6 @@ fn put_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<M
     let text = policy.to_file(store.state.id)?;
     let decision = ConfigChange::new(POLICY_COMMAND, None);
     change_public_file(store, decision, PublicFile::Policy, &text, None, context)
-}
-
-/// See [`Store::find_memory`].
-pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, MemoryPath)> {
-    let id = MemoryId::from_hex(memory);
-    let path = id
-        .is_none()
-        .then(|| parse_path(&store.state, memory))
-        .transpose()?;
-    with_lock(store, |store| {
-        let found = match (id, &path) {
-            (Some(id), _) => store.state.catalog.memory(id),
-            (None, Some(path)) => store.state.catalog.at(path),
-            (None, None) => None,
-        };
-        let found = found.map(|memory| (memory.id, memory.path.clone()));
-        found.ok_or_else(|| Error::NotThere {
-            path: memory.to_owned(),
-            when: "now".into(),
-            hint:
-                "`agekeep view --raw` lists every path, and `agekeep log` with a path shows its history"
-                    .into(),
-        })
-    })
 }
 
 /// Replaces a public file, and installs a staged keyring if there is one.

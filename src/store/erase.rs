@@ -273,23 +273,18 @@ pub(super) fn erased_change(
 
 fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<EraseTarget>> {
     let timeline = timeline(state);
+    let written_by = |filter: Filter| timeline.written_by(&numbers(state, &filter));
     let ids = match what {
         EraseOf::Memories(ids) => ids.iter().copied().collect(),
         EraseOf::Path(path) => last_within(state, path),
-        EraseOf::Session(session) => {
-            let filter = Filter {
-                session: Some(session.clone()),
-                ..Filter::default()
-            };
-            timeline.written_by(&numbers(state, &filter))
-        }
-        EraseOf::Actor(actor) => {
-            let filter = Filter {
-                actor: Some(actor.clone()),
-                ..Filter::default()
-            };
-            timeline.written_by(&numbers(state, &filter))
-        }
+        EraseOf::Session(session) => written_by(Filter {
+            session: Some(session.clone()),
+            ..Filter::default()
+        }),
+        EraseOf::Actor(actor) => written_by(Filter {
+            actor: Some(actor.clone()),
+            ..Filter::default()
+        }),
         EraseOf::Subject(glob) => {
             let glob = Glob::parse(glob)?;
             let paths = timeline.paths().into_iter();

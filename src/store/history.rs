@@ -128,7 +128,7 @@ impl Store {
     /// # Errors
     /// Any error of checking history.
     pub fn count_events(&mut self) -> Result<u64> {
-        log::count_events(self)
+        with_lock(self, |store| Ok(store.state.catalog.events))
     }
 
     /// Returns the changes since the event count `since`, read from at most `events_max` of the

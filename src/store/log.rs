@@ -261,11 +261,6 @@ pub(super) fn last_seen(store: &Store) -> (StoreId, Moment) {
     (store.state.id, moment)
 }
 
-/// See [`Store::count_events`].
-pub(super) fn count_events(store: &mut Store) -> Result<u64> {
-    with_lock(store, |store| Ok(store.state.catalog.events))
-}
-
 /// See [`Store::changes_since`].
 pub(super) fn changes_since(store: &mut Store, since: u64, events_max: u64) -> Result<ChangeSet> {
     with_lock(store, |store| {

@@ -15,6 +15,7 @@ use crate::repository::object::Commit;
 use crate::store::answer::Meta;
 use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::keyring_location::check_keyring;
+use crate::store::log::last_seen;
 use crate::store::pin::{FirstUseRecord, KnownCopy, Origin, Pin, Place, SeenMoment};
 use crate::store::recovery::{self, refresh};
 use crate::store::signed_checkpoint::{Checkpoint, FileDigest};
@@ -502,13 +503,10 @@ pub(super) fn pin_head(store: &mut Store) {
 }
 
 pub(super) fn remember_head(store: &mut Store) {
-    store.ledger.rollback_check.remember(SeenMoment {
-        moment: Moment {
-            event: store.state.catalog.events.saturating_sub(1),
-            commit: store.ledger.journal.head(),
-        },
-        digest: store.ledger.chain,
-    });
+    let (_, moment) = last_seen(store);
+    let digest = store.ledger.chain;
+    let seen = SeenMoment { moment, digest };
+    store.ledger.rollback_check.remember(seen);
 }
 
 /// See [`Store::checkpoint`].

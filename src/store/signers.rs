@@ -44,11 +44,6 @@ pub struct Removed {
     pub meta: Meta,
 }
 
-/// See [`Store::signer_list`].
-pub(super) fn signer_list(state: &State) -> Vec<Signer> {
-    signers_in(&state.config.signers)
-}
-
 pub(super) fn signers_in(signers: &Signers) -> Vec<Signer> {
     signers.entries().map(Signer::of).collect()
 }
