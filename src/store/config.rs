@@ -149,14 +149,11 @@ pub(super) fn change_public_file(
     next: Option<KeyEntry>,
     context: &Context,
 ) -> Result<Meta> {
-    let object = Object::public(text);
-    let root = store.ledger.trees.put_public(file.name(), object.id);
-    let sealed_plan = SealedPlan {
-        decides: Some((file, object.id)),
-        objects: vec![object, root],
+    let mut sealed_plan = SealedPlan {
         next,
         ..SealedPlan::default()
     };
+    sealed_plan.decide(&mut store.ledger.trees, file, Object::public(text));
     record_config_change(store, decision, sealed_plan, context)
 }
 

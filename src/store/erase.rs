@@ -172,14 +172,11 @@ pub(super) fn erase_now(
 ) -> Result<(Meta, Receipt)> {
     require_reader(&store.ledger)?;
     let head = store.ledger.journal.head();
-    let members = store.state.config.members.clone();
     let least = store.state.catalog.erased.unwrap_or_default();
     let gone = (&erasing.gone, &erasing.with_history);
     remove_left(&store.ledger.root)?;
-    let next = store
-        .ledger
-        .keyring
-        .prepare_erasure(&members, gone, &erasing.fresh, least)?;
+    let (keyring, members) = (&store.ledger.keyring, &store.state.config.members);
+    let next = keyring.prepare_erasure(members, gone, &erasing.fresh, least)?;
     let done = erase_with(store, &next, command, erasing, adjust, context, progress);
     done.inspect_err(|_| {
         // The timeline may lack paths that other commands still need.

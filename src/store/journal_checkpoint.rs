@@ -280,29 +280,28 @@ impl Work {
 /// Makes room in the journal. A full journal is packed by a thread; the command itself does it only
 /// if the thread does not keep up. Requires the store's lock.
 pub(super) fn checkpoint_if_due(store: &mut Store) -> Result<()> {
-    if store.ledger.journal.is_overfull() {
-        return checkpoint_ledger(&mut store.ledger);
+    let ledger = &mut store.ledger;
+    if ledger.journal.is_overfull() {
+        return checkpoint_ledger(ledger);
     }
-    if !store.ledger.journal.is_full() {
+    if !ledger.journal.is_full() {
         return Ok(());
     }
-    if store.ledger.packing.is_busy() {
-        return store
-            .ledger
-            .packing
-            .hand_over_journal(&store.ledger.journal);
+    let (packing, journal) = (&mut ledger.packing, &ledger.journal);
+    if packing.is_busy() {
+        return packing.hand_over_journal(journal);
     }
-    store.ledger.packing.join();
-    if !store.ledger.packing.is_backing_off(&store.ledger.journal) {
+    packing.join();
+    if !packing.is_backing_off(journal) {
         let work = Work {
-            root: store.ledger.root.clone(),
-            keyring: store.ledger.keyring.folder().clone(),
+            root: ledger.root.clone(),
+            keyring: ledger.keyring.folder().clone(),
             policy: store.state.config.blobs.policy,
-            journal: store.ledger.journal.as_now()?,
-            next: Arc::clone(&store.ledger.packing.next),
-            leaving: Arc::clone(&store.ledger.packing.leaving),
+            journal: journal.as_now()?,
+            next: Arc::clone(&packing.next),
+            leaving: Arc::clone(&packing.leaving),
         };
-        store.ledger.packing.begin(work);
+        packing.begin(work);
     }
     Ok(())
 }

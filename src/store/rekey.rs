@@ -19,7 +19,9 @@ use crate::repository::object::Object;
 use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
 use crate::store::commit::SealedPlan;
-use crate::store::config::{ConfigChange, check_permitted, record_config_change};
+use crate::store::config::{
+    ConfigChange, change_public_file, check_permitted, record_config_change,
+};
 use crate::store::journal_checkpoint::checkpoint_ledger;
 use crate::store::plan::touch;
 use crate::store::recovery::refresh;
@@ -88,13 +90,11 @@ pub(super) fn rotate(
             Some(_) => return Err(Error::Membership(MembershipFault::Overtaken)),
             None => {
                 check_permitted(store, decision.command)?;
-                let mut next = store
-                    .ledger
-                    .keyring
-                    .prepare_rotation(&members, scope == RekeyScope::All)?;
+                let (ledger, all) = (&store.ledger, scope == RekeyScope::All);
+                let mut next = ledger.keyring.prepare_rotation(&members, all)?;
                 // Blobs of an interrupted rotation may be torn; those are made again.
                 next.retain(|done| {
-                    let made = store.ledger.repository.sealed(done.blob);
+                    let made = ledger.repository.sealed(done.blob);
                     made.is_ok_and(|made| made.digest() == done.digest)
                 });
                 next
@@ -115,11 +115,8 @@ pub(super) fn rotate(
             let meta = commit_rotation(store, decision, &members, scope, &next, context)?;
             drop(lock);
             let now = |(id, blob): &UnreadableVersion| {
-                store
-                    .state
-                    .catalog
-                    .memory(*id)
-                    .is_some_and(|memory| memory.blob == *blob)
+                let memory = store.state.catalog.memory(*id);
+                memory.is_some_and(|memory| memory.blob == *blob)
             };
             let left = left.iter().filter(|left| now(left));
             let mut left: Vec<MemoryId> = left.map(|(id, _)| *id).collect();
@@ -227,12 +224,8 @@ pub(super) fn with_new_keyring(
         store.ledger.timeline_file.append(timeline, 0, key);
     }
     // Until the new keyring's files are in place, only the journal says that it is in force.
-    if store
-        .ledger
-        .repository
-        .head()
-        .is_ok_and(|head| head == Some(store.ledger.journal.head()))
-    {
+    let branch = store.ledger.repository.head().ok().flatten();
+    if branch == Some(store.ledger.journal.head()) {
         // The event is on record. A later command retries whatever fails now.
         drop(checkpoint_ledger(&mut store.ledger));
     }
@@ -246,16 +239,9 @@ fn record_rotation(
     mut sealed_plan: SealedPlan,
     context: &Context,
 ) -> Result<Meta> {
-    let text = recipients::to_file(members);
-    let file = Object::public(&text);
-    let blob = file.id;
-    if store.state.config.blobs.recipients != blob {
-        let root = store
-            .ledger
-            .trees
-            .put_public(PublicFile::Recipients.name(), blob);
-        sealed_plan.objects.extend([file, root]);
-        sealed_plan.decides = Some((PublicFile::Recipients, blob));
+    let file = Object::public(&recipients::to_file(members));
+    if store.state.config.blobs.recipients != file.id {
+        sealed_plan.decide(&mut store.ledger.trees, PublicFile::Recipients, file);
     }
     record_config_change(store, decision, sealed_plan, context)
 }
@@ -284,13 +270,8 @@ pub(super) fn rekey_some(
     refresh(store)?;
     check_permitted(store, REKEY_COMMAND)?;
     let fits = |memory: &&Memory| wanted.fits(memory.path.as_str());
-    let memories: Vec<Memory> = store
-        .state
-        .catalog
-        .memories()
-        .filter(fits)
-        .cloned()
-        .collect();
+    let memories = store.state.catalog.memories();
+    let memories: Vec<Memory> = memories.filter(fits).cloned().collect();
     store.state.catalog.check()?;
     if memories.is_empty() {
         return Err(Error::NotThere {
@@ -359,14 +340,9 @@ pub(super) fn upgrade(store: &mut Store) -> Result<()> {
     }
     check_permitted(store, UPGRADE_COMMAND)?;
     let none = HashSet::new();
-    let (members, least) = (
-        store.state.config.members.clone(),
-        store.state.catalog.erased.unwrap_or_default(),
-    );
-    let next = store
-        .ledger
-        .keyring
-        .prepare_erasure(&members, (&none, &none), &[], least)?;
+    let (keyring, members) = (&store.ledger.keyring, &store.state.config.members);
+    let least = store.state.catalog.erased.unwrap_or_default();
+    let next = keyring.prepare_erasure(members, (&none, &none), &[], least)?;
     let head = store.ledger.journal.head();
     record_upgrade(store, &next).inspect_err(|_| {
         if store.ledger.journal.head() == head {
@@ -375,31 +351,22 @@ pub(super) fn upgrade(store: &mut Store) -> Result<()> {
     })
 }
 
-fn record_upgrade(store: &mut Store, next: &crate::keyring::StagedKeyring) -> Result<()> {
+fn record_upgrade(store: &mut Store, next: &StagedKeyring) -> Result<()> {
     // The journal must not keep entries for a keyring table that is about to go.
     store.ledger.repository.sync()?;
     checkpoint_ledger(&mut store.ledger)?;
     // The timeline file is sealed under a key that is about to go.
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
-    let file = Object::public(&store.state.config.policy.to_file(store.state.id)?);
+    let text = store.state.config.policy.to_file(store.state.id)?;
     let decision = ConfigChange::new(UPGRADE_COMMAND, None);
     let context = Context {
         reason: Some(REASON.into()),
         ..Context::default()
     };
     let done = with_new_keyring(store, prepared, |store| {
-        let root = store
-            .ledger
-            .trees
-            .put_public(PublicFile::Policy.name(), file.id);
-        let sealed_plan = SealedPlan {
-            next: Some(next.entry()),
-            decides: Some((PublicFile::Policy, file.id)),
-            objects: vec![file, root],
-            ..SealedPlan::default()
-        };
-        record_config_change(store, decision, sealed_plan, &context)
+        let next = Some(next.entry());
+        change_public_file(store, decision, PublicFile::Policy, &text, next, &context)
     });
     done.map(drop)
 }

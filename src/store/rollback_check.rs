@@ -495,11 +495,9 @@ fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
 /// still work, but commands are refused.
 pub(super) fn pin_head(store: &mut Store) {
     remember_head(store);
-    store.ledger.rollback_check.unkept = store
-        .ledger
-        .rollback_check
-        .write_pin(&store.ledger.journal)
-        .err();
+    let ledger = &mut store.ledger;
+    let written = ledger.rollback_check.write_pin(&ledger.journal);
+    ledger.rollback_check.unkept = written.err();
 }
 
 pub(super) fn remember_head(store: &mut Store) {

@@ -338,13 +338,8 @@ fn problems(store: &Store) -> Vec<String> {
                 .into(),
         ),
     }
-    if let Some(ahead) = store
-        .state
-        .catalog
-        .times
-        .last
-        .filter(|last| *last > (store.state.clock)())
-    {
+    let last = store.state.catalog.times.last;
+    if let Some(ahead) = last.filter(|last| *last > (store.state.clock)()) {
         problems.push(format!(
             "the last event is in the future ({ahead}); check the clock"
         ));

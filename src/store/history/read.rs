@@ -100,10 +100,8 @@ pub(in crate::store) fn event_at(store: &Store, number: u64) -> Result<Arc<Event
         .moment(number)
         .ok_or_else(|| Error::damaged(format!("event {number}"), "history does not have it"))?;
     let event = Arc::new(entry(store, moment.commit)?.0.event);
-    store
-        .state
-        .opened
-        .replace(Some((number, Arc::clone(&event))));
+    let opened = Some((number, Arc::clone(&event)));
+    store.state.opened.replace(opened);
     Ok(event)
 }
 

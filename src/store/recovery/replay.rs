@@ -361,12 +361,10 @@ fn keyring_folder(root: &Folder, repository: &Repository, said: Option<&Path>) -
 
 /// Writes the catalog file's root anew, in the same file or a new one, if that is due.
 pub(in crate::store) fn renew_catalog_file(store: &mut Store) {
-    if store.ledger.catalog_file.wants_root(&store.state.catalog) {
-        let cache_key = store.ledger.keyring.cache_key();
-        store
-            .ledger
-            .catalog_file
-            .write_root(&mut store.state.catalog, cache_key);
+    let (ledger, catalog) = (&mut store.ledger, &mut store.state.catalog);
+    if ledger.catalog_file.wants_root(catalog) {
+        let key = ledger.keyring.cache_key();
+        ledger.catalog_file.write_root(catalog, key);
     }
 }
 
