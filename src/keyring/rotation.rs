@@ -567,12 +567,8 @@ pub(crate) fn install_staged_files(folder: &Folder, id: StagedKeyringId) -> Resu
         .is_ok_and(|purpose| purpose == FOR_AUDITOR)
     {
         for name in [Name::RING, Name::EPOCH] {
-            match folder.remove(&name) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(folder.fault("remove", &name)(e));
-                }
-                _ => {}
-            }
+            let removed = disk::if_there(folder.remove(&name));
+            removed.map_err(folder.fault("remove", &name))?;
         }
     }
     let mut there = Vec::new();
@@ -602,10 +598,7 @@ fn remove(folder: &Folder, id: StagedKeyringId) -> io::Result<()> {
     };
     let others = [Name::FOR, Name::RESEALED];
     for name in FILES.iter().chain(&WITH_FILES).chain(&others) {
-        match next.remove(name) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
+        disk::if_there(next.remove(name))?;
     }
     next.remove_temporary_files();
     folder.remove_folder(&Name::next(id))

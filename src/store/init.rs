@@ -38,11 +38,8 @@ const MADE: [Name; 7] = [
 
 /// See [`Store::check_vacant`].
 pub(super) fn check_vacant(root: &Path) -> Result<()> {
-    match Folder::at(root) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(Error::io("read", root)(e)),
-        Ok(folder) => check_vacant_folder(&folder),
-    }
+    let there = disk::if_there(Folder::at(root)).map_err(Error::io("read", root))?;
+    there.as_ref().map_or(Ok(()), check_vacant_folder)
 }
 
 /// See [`Store::init`] and [`Store::init_trial`].
@@ -62,10 +59,7 @@ pub(super) fn init(
         check_outside(root, folder)?;
     }
     // An existing empty folder is kept, as it may be somebody's working directory.
-    let there = match Folder::at(root) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-        there => Some(there.map_err(Error::io("open", root))?),
-    };
+    let there = disk::if_there(Folder::at(root)).map_err(Error::io("open", root))?;
     let lock = there.as_ref().map(Lock::of_folder).transpose()?;
     if let Some(there) = &there {
         check_vacant_folder(there)?;
