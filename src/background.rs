@@ -1,5 +1,6 @@
 //! Work on other threads: slow values made ahead of time, and many items on every core.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -7,6 +8,8 @@ use std::thread::{self, JoinHandle};
 
 /// Most values that are kept ready.
 const READY_MAX: usize = 8;
+/// The number of runs that a thread may be ahead, which bounds memory.
+const RUNS_AHEAD: usize = 4;
 
 /// A source of interchangeable values, some of them made ahead of time. The first is made by the
 /// caller, for processes that need only one; from the second on a thread keeps some ready. Dropping
@@ -121,12 +124,73 @@ pub(crate) fn on_every_core<T: Sync, R: Send, O, E: Send>(
     Ok(done.into_iter().map(|(_, done)| done).collect())
 }
 
+/// Works on so many items in runs of `run`, on every core, and passes the results to `each` in order
+/// while the next are made. Each thread gets its own value from `own`.
+pub(crate) fn in_runs<R: Send, O, E: Send>(
+    items: usize,
+    run: usize,
+    own: impl Fn() -> O + Sync,
+    act: impl Fn(&mut O, Range<usize>) -> Result<R, E> + Sync,
+    mut each: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    let runs = items.div_ceil(run);
+    let threads = cores().min(runs);
+    let (own, act) = (&own, &act);
+    thread::scope(|scope| {
+        let start = |first| {
+            let (sender, receiver) = sync_channel(RUNS_AHEAD);
+            scope.spawn(move || {
+                let mut own = own();
+                for begin in (first * run..items).step_by(threads * run) {
+                    let done = act(&mut own, begin..items.min(begin + run));
+                    // After an error the receiver is gone.
+                    if sender.send(done).is_err() {
+                        return;
+                    }
+                }
+            });
+            receiver
+        };
+        // The threads take runs in turn, so that it is known which thread has the next one.
+        let threads: Vec<_> = (0..threads).map(start).collect();
+        for thread in threads.iter().cycle().take(runs) {
+            each(thread.recv().expect("the work does not panic")?)?;
+        }
+        Ok(())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+
+    #[test]
+    fn runs_are_handed_on_in_order_up_to_the_first_error() {
+        for items in [0, 1, 9, 10, 11, 1_000] {
+            let (mut all, mut handed_on) = (Vec::new(), Vec::new());
+            let own = || 0;
+            let count = |_: &mut i32, run: Range<usize>| Ok::<_, usize>(run.collect::<Vec<_>>());
+            let done = in_runs(items, 10, own, count, |run| {
+                all.extend(run);
+                Ok(())
+            });
+            assert_eq!(done, Ok(()));
+            assert!(all.into_iter().eq(0..items), "{items}");
+            let fail = |_: &mut i32, run: Range<usize>| {
+                let begin = run.start;
+                (!run.contains(&500)).then_some(begin).ok_or(begin)
+            };
+            let done = in_runs(items, 10, own, fail, |begin| {
+                handed_on.push(begin);
+                Ok(())
+            });
+            assert_eq!(done.err(), (items > 500).then_some(500));
+            assert!(handed_on.into_iter().eq((0..items.min(500)).step_by(10)));
+        }
+    }
 
     #[test]
     fn each_value_is_given_once_and_the_thread_ends() {

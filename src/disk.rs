@@ -44,6 +44,14 @@ pub(crate) fn sync_file(file: &File) -> std::io::Result<()> {
     file.sync_all()
 }
 
+/// Returns `None` instead of the error for a missing file or folder.
+pub(crate) fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some),
+    }
+}
+
 /// Returns the length of an open file.
 pub(crate) fn length(file: &File) -> std::io::Result<u64> {
     Ok(file.metadata()?.len())

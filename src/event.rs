@@ -211,6 +211,27 @@ pub struct MemoryChange {
     pub because: Option<RemovalReason>,
 }
 
+impl MemoryChange {
+    /// Makes a change that writes no blob.
+    pub(crate) fn of(
+        id: MemoryId,
+        change: Change,
+        path: Option<MemoryPath>,
+        (version, bytes): (u64, u64),
+    ) -> Self {
+        Self {
+            id,
+            change,
+            path,
+            version,
+            bytes,
+            blob: None,
+            from: None,
+            because: None,
+        }
+    }
+}
+
 /// A secret that was redacted before anything was stored: its kind, never its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

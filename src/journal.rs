@@ -260,7 +260,6 @@ impl Journal {
 
     /// Returns how the record at `at` begins: its header, its parent and its head; `None` if the
     /// file ends before.
-    #[allow(clippy::type_complexity)]
     fn record_start(
         &self,
         at: u64,
@@ -269,10 +268,7 @@ impl Journal {
             return Ok(None);
         }
         let mut start = [0; RECORD_START_BYTES];
-        let read = self
-            .file()
-            .and_then(|file| file.read_exact_at(&mut start, at));
-        read.map_err(self.fault("read"))?;
+        self.read_at(at, &mut start)?;
         let (frame, payload) = start.split_first_chunk().expect("it is longer");
         let (parent, head) = record::commits(payload.first_chunk().expect("it is as long"));
         Ok(Some((*frame, parent, head)))
@@ -340,11 +336,15 @@ impl Journal {
 
     fn first_bytes_at(&self, at: u64) -> Result<[u8; RECORD_HEADER_BYTES]> {
         let mut bytes = [0; RECORD_HEADER_BYTES];
-        let read = self
-            .file()
-            .and_then(|file| file.read_exact_at(&mut bytes, at));
-        read.map_err(self.fault("read"))?;
+        self.read_at(at, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Reads all of a piece of the file.
+    fn read_at(&self, at: u64, piece: &mut [u8]) -> Result<()> {
+        let file = self.file();
+        let read = file.and_then(|file| file.read_exact_at(piece, at));
+        read.map_err(self.fault("read"))
     }
 
     /// Checks that an invalid record is the torn end of the journal. If a whole record follows, it
@@ -526,9 +526,7 @@ impl Journal {
         }
         let length = usize::try_from(end - at).map_err(|_| self.damaged("a record is too long"))?;
         let mut bytes = vec![0; length];
-        self.file()
-            .and_then(|file| file.read_exact_at(&mut bytes, at))
-            .map_err(self.fault("read"))?;
+        self.read_at(at, &mut bytes)?;
         let (header, payload) = bytes.split_at(RECORD_HEADER_BYTES);
         if self.checksum(at, payload) != header[4..] {
             return Ok(None);
@@ -570,9 +568,7 @@ impl Journal {
         let mut piece = vec![0; usize::try_from(PIECE_BYTES).expect("small")];
         for from in (begin..end).step_by(piece.len()) {
             let length = usize::try_from(PIECE_BYTES.min(end - from)).expect("small");
-            let part = &mut piece[..length];
-            let read = self.file().and_then(|file| file.read_exact_at(part, from));
-            read.map_err(self.fault("read"))?;
+            self.read_at(from, &mut piece[..length])?;
             digest.add(&piece[..length]);
         }
         Ok(digest.end().0 == self.first_bytes_at(at)?[4..])

@@ -101,18 +101,8 @@ impl Keyring {
         identity: &Identity,
     ) -> Result<Self> {
         let (epoch, audit) = (Epoch::first(), Audit::first());
-        epoch.write(
-            folder,
-            store,
-            &recipients::readers(members),
-            identity.unlock(),
-        )?;
-        audit.write(
-            folder,
-            store,
-            &recipients::everyone(members),
-            identity.unlock(),
-        )?;
+        epoch.write(folder, store, members, identity.unlock())?;
+        audit.write(folder, store, members, identity.unlock())?;
         let (of_ring, of_names) = ((epoch.number, &epoch.key), (audit.number, &audit.names_key));
         Table::create(folder, &table::RING, store, of_ring)?;
         Table::create(folder, &table::NAMES, store, of_names)?;
@@ -136,23 +126,41 @@ impl Keyring {
             Err(Error::NoKeyring { .. }) if epoch.is_none() => None,
             opened => Some(opened?),
         };
-        Ok(Self {
-            folder: folder.clone(),
+        let names = Table::open(folder, &table::NAMES, store, of_names)?;
+        let (folder, identity) = (folder.clone(), identity.clone());
+        Ok(Self::of(
+            folder,
             store,
-            identity: identity.clone(),
-            ring,
-            names: Table::open(folder, &table::NAMES, store, of_names)?,
-            before: None,
-            marks: OnceLock::new(),
-            cache_key: OnceLock::new(),
+            identity,
+            (epoch, audit),
+            (ring, names),
+        ))
+    }
+
+    fn of(
+        folder: Folder,
+        store: StoreId,
+        identity: Identity,
+        (epoch, audit): (Option<Epoch>, Audit),
+        (ring, names): (Option<Table>, Table),
+    ) -> Self {
+        Self {
+            folder,
+            store,
+            identity,
             epoch,
             is_epoch_damaged: false,
             audit,
+            ring,
+            names,
+            before: None,
+            marks: OnceLock::new(),
+            cache_key: OnceLock::new(),
             shut: HashSet::new(),
             shut_in_ring: HashSet::new(),
             records: Precomputed::default(),
             new_memories: Precomputed::default(),
-        })
+        }
     }
 
     /// Opens the keyring as [`Self::open`] does, given the members that history lists. A file that
@@ -230,9 +238,18 @@ impl Keyring {
         self.ring.as_ref().ok_or_else(|| self.without(&Name::RING))
     }
 
-    fn ring_mut(&mut self) -> Result<&mut Table> {
-        let error = self.without(&Name::RING);
-        self.ring.as_mut().ok_or(error)
+    fn table_mut(&mut self, table: u8) -> Result<&mut Table> {
+        match table {
+            RING => {
+                let error = self.without(&Name::RING);
+                self.ring.as_mut().ok_or(error)
+            }
+            NAMES => Ok(&mut self.names),
+            _ => {
+                let why = "it names an unknown key table";
+                Err(Error::damaged("the journal", why))
+            }
+        }
     }
 
     /// Returns the identity that opened the keyring.
@@ -505,11 +522,8 @@ impl Keyring {
     /// Stages entries that will be written once the command that needs them is durable.
     pub(crate) fn stage(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
-            match entry.table {
-                RING => self.ring_mut()?.stage(entry.slot, &entry.bytes)?,
-                NAMES => self.names.stage(entry.slot, &entry.bytes)?,
-                _ => return Err(unknown_table()),
-            }
+            self.table_mut(entry.table)?
+                .stage(entry.slot, &entry.bytes)?;
         }
         Ok(())
     }
@@ -523,16 +537,12 @@ impl Keyring {
     /// Writes entries to their slots, and puts staged keyrings in place. Not yet durable.
     pub(crate) fn write(&mut self, entries: &[KeyEntry]) -> Result<()> {
         for entry in entries {
-            let table = match entry.table {
-                RING => self.ring_mut()?,
-                NAMES => &mut self.names,
-                NEXT => {
-                    self.install_staged(rotation::named(entry)?)?;
-                    continue;
-                }
-                _ => return Err(unknown_table()),
-            };
-            table.write(entry.slot, &entry.bytes)?;
+            if entry.table == NEXT {
+                self.install_staged(rotation::named(entry)?)?;
+                continue;
+            }
+            self.table_mut(entry.table)?
+                .write(entry.slot, &entry.bytes)?;
         }
         Ok(())
     }
@@ -711,10 +721,6 @@ fn identity_in(plain: &[u8], id: MemoryId) -> Result<SealKey> {
         .ok()
         .and_then(SealKey::parse)
         .ok_or_else(|| Error::damaged(format!("the ring entry of {id}"), "it holds no identity"))
-}
-
-fn unknown_table() -> Error {
-    Error::damaged("the journal", "it names an unknown key table")
 }
 
 fn missing(id: MemoryId) -> Error {

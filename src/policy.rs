@@ -121,12 +121,6 @@ pub struct KeyringPlace {
     pub folder: Option<String>,
 }
 
-impl KeyringPlace {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 fn absolute<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     reading::text(deserializer, "an absolute path in quotes", |folder| {
         if Path::new(folder).is_absolute() {
@@ -137,7 +131,7 @@ fn absolute<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
 }
 
 /// Copies on other machines; the `[replicas]` table of the policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Replicas {
@@ -145,20 +139,6 @@ pub struct Replicas {
     /// default.
     #[serde(skip_serializing_if = "Lifetime::is_never")]
     pub closes_after: Lifetime,
-}
-
-impl Default for Replicas {
-    fn default() -> Self {
-        Self {
-            closes_after: Lifetime::Never,
-        }
-    }
-}
-
-impl Replicas {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The owner's part of a policy: the file without the lines that name the store.
@@ -175,27 +155,31 @@ pub struct Policy {
     /// The place of the keyring.
     #[serde(
         deserialize_with = "reading::table",
-        skip_serializing_if = "KeyringPlace::is_default"
+        skip_serializing_if = "is_default"
     )]
     pub keyring: KeyringPlace,
     /// The treatment of secrets.
     #[serde(
         deserialize_with = "reading::table",
-        skip_serializing_if = "Redaction::is_default"
+        skip_serializing_if = "is_default"
     )]
     pub redaction: Redaction,
     /// The expiry of memories.
     #[serde(
         deserialize_with = "reading::table",
-        skip_serializing_if = "Expiration::is_default"
+        skip_serializing_if = "is_default"
     )]
     pub expiration: Expiration,
     /// Copies on other machines.
     #[serde(
         deserialize_with = "reading::table",
-        skip_serializing_if = "Replicas::is_default"
+        skip_serializing_if = "is_default"
     )]
     pub replicas: Replicas,
+}
+
+fn is_default<T: Default + PartialEq>(table: &T) -> bool {
+    *table == T::default()
 }
 
 /// The only line that every format version has.
@@ -205,38 +189,23 @@ struct PolicyFormat {
 }
 
 /// The whole file, as in the tree of every commit.
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PolicyFile {
-    format: u32,
+    #[serde(rename = "format")]
+    _format: u32,
     store: StoreId,
     #[serde(default, deserialize_with = "reading::table")]
     limits: Limits,
     #[serde(default, deserialize_with = "reading::table")]
     tool: ToolPolicy,
-    #[serde(
-        default,
-        deserialize_with = "reading::table",
-        skip_serializing_if = "KeyringPlace::is_default"
-    )]
+    #[serde(default, deserialize_with = "reading::table")]
     keyring: KeyringPlace,
-    #[serde(
-        default,
-        deserialize_with = "reading::table",
-        skip_serializing_if = "Redaction::is_default"
-    )]
+    #[serde(default, deserialize_with = "reading::table")]
     redaction: Redaction,
-    #[serde(
-        default,
-        deserialize_with = "reading::table",
-        skip_serializing_if = "Expiration::is_default"
-    )]
+    #[serde(default, deserialize_with = "reading::table")]
     expiration: Expiration,
-    #[serde(
-        default,
-        deserialize_with = "reading::table",
-        skip_serializing_if = "Replicas::is_default"
-    )]
+    #[serde(default, deserialize_with = "reading::table")]
     replicas: Replicas,
 }
 
@@ -313,18 +282,9 @@ impl Policy {
     /// [`Error::Policy`] if the file would not read back the same: a caller can build a policy that
     /// no file can express, and such a file would open no store.
     pub(crate) fn to_file(&self, store: StoreId) -> Result<String> {
-        let file = PolicyFile {
-            format: FORMAT,
-            store,
-            limits: self.limits.clone(),
-            tool: self.tool.clone(),
-            keyring: self.keyring.clone(),
-            redaction: self.redaction.clone(),
-            expiration: self.expiration.clone(),
-            replicas: self.replicas.clone(),
-        };
         let unwritable = |why| Error::Policy { line: None, why };
-        let text = toml::to_string(&file).map_err(|e| unwritable(e.to_string()))?;
+        let tables = toml::to_string(self).map_err(|e| unwritable(e.to_string()))?;
+        let text = format!("format = {FORMAT}\nstore = \"{store}\"\n\n{tables}");
         match Self::parse_file(&text) {
             Ok((_, read)) if read == *self => Ok(text),
             Ok(_) => Err(unwritable("it has a value that no file can say".into())),

@@ -534,6 +534,14 @@ impl Repository {
         Ok(StrictRead::Missing)
     }
 
+    /// Reads an object as [`Self::read_strictly`] does; `None` if it is not whole, or of another kind.
+    pub(crate) fn read_whole(&self, id: ObjectId, wanted: ObjectKind) -> Result<Option<Vec<u8>>> {
+        Ok(match self.read_strictly(id)? {
+            StrictRead::Whole(kind, bytes) if kind == wanted => Some(bytes),
+            _ => None,
+        })
+    }
+
     /// Reads the bytes that a damaged pack entry still yields.
     fn recover_packed_bytes(&self, id: ObjectId, why: String) -> Result<StrictRead> {
         let rest = match self.read_packed(id, false, false)? {

@@ -450,7 +450,7 @@ impl Store {
     /// # Errors
     /// [`Error::Policy`] if the policy in force cannot be followed.
     pub fn without_secrets(&self, line: &str) -> Result<String> {
-        preview::without_secrets(self, line)
+        Ok(redactor(self)?.line(line).0)
     }
 }
 

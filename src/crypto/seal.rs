@@ -154,7 +154,8 @@ impl SealKey {
         sealed: &Sealed,
     ) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
         let identities: Vec<&dyn age::Identity> = keys.iter().map(|k| &k.0 as _).collect();
-        open_with(&sealed.0[..], sealed.0.len(), &identities)
+        let opened = decrypt(&sealed.0[..], sealed.0.len(), &identities);
+        opened.map_err(|error| OpenFault::of(&error))
     }
 }
 
@@ -192,15 +193,8 @@ pub(crate) fn open_armored(
     let newest_first = keys.iter().rev();
     let identities: Vec<&dyn age::Identity> = newest_first.map(|k| &k.0 as _).collect();
     let reader = BufReader::new(ArmoredReader::new(armored.as_bytes()));
-    open_with(reader, armored.len(), &identities)
-}
-
-fn open_with(
-    input: impl io::BufRead,
-    capacity: usize,
-    identities: &[&dyn age::Identity],
-) -> Result<Zeroizing<Vec<u8>>, OpenFault> {
-    decrypt(input, capacity, identities).map_err(|error| OpenFault::of(&error))
+    let opened = decrypt(reader, armored.len(), &identities);
+    opened.map_err(|error| OpenFault::of(&error))
 }
 
 fn decrypt(

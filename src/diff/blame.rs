@@ -39,6 +39,15 @@ struct Remembered {
     runs: Vec<(u32, usize)>,
 }
 
+impl Remembered {
+    /// Returns the origin of each line.
+    fn origins(&self) -> Vec<u32> {
+        let runs = self.runs.iter();
+        runs.flat_map(|(origin, lines)| std::iter::repeat_n(*origin, *lines))
+            .collect()
+    }
+}
+
 impl BlameTracker {
     /// Starts with version 0. `gone_back_to` lists the earlier version for each version that goes
     /// back to one; only listed versions are remembered.
@@ -96,10 +105,7 @@ impl BlameTracker {
         let known = |origin: &u32| Some(*origin).filter(|origin| *origin != self.version);
         let mut origins: Vec<Option<u32>> = self.origins.iter().map(known).collect();
         let remembered = self.remembered.get(&earlier.version);
-        let runs = remembered.iter().flat_map(|remembered| &remembered.runs);
-        let theirs: Vec<u32> = runs
-            .flat_map(|(origin, lines)| std::iter::repeat_n(*origin, *lines))
-            .collect();
+        let theirs = remembered.map_or_else(Vec::new, Remembered::origins);
         let text = bare_lines(earlier.text.as_str());
         if theirs.len() == text.len() {
             inherit(&mut origins, &lines, &text, &theirs);
@@ -137,10 +143,7 @@ impl BlameTracker {
             return Vec::new();
         };
         remembered.uses -= 1;
-        let runs = remembered.runs.iter();
-        let origins = runs
-            .flat_map(|(origin, lines)| std::iter::repeat_n(*origin, *lines))
-            .collect();
+        let origins = remembered.origins();
         if remembered.uses == 0 {
             self.remembered.remove(&version);
         }

@@ -475,6 +475,13 @@ impl Folder {
         }
     }
 
+    /// Makes a folder in it that only the owner can enter, unless it exists, and opens it.
+    pub(crate) fn make_private(&self, name: &Name) -> Result<Self> {
+        let made = self.make_folder(name, 0o700);
+        made.and_then(|()| self.sub(name))
+            .map_err(self.fault("make", name))
+    }
+
     /// Replaces a file atomically: a reader sees the old bytes or the new ones. Not yet durable.
     pub(crate) fn replace(&self, name: &Name, bytes: &[u8], mode: u32) -> Result<()> {
         self.put(name, bytes, mode, false)

@@ -205,10 +205,8 @@ impl NewFolder {
             }
         }
         let passing_name = Name::new_building();
-        let made = above.make_folder(&passing_name, 0o700);
-        let folder = made.and_then(|()| above.sub(&passing_name));
         Ok(Self {
-            folder: folder.map_err(above.fault("make", &passing_name))?,
+            folder: above.make_private(&passing_name)?,
             above,
             name,
             passing_name,
@@ -258,10 +256,8 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
 /// Removes an agekeep file outside a store. A missing file is not an error.
 pub(crate) fn remove_plain(path: &Path) -> Result<()> {
     let removed = place(path).and_then(|(folder, name)| folder.remove(&name));
-    match removed {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path)(e)),
-        _ => Ok(()),
-    }
+    let removed = super::if_there(removed).map_err(Error::io("remove", path));
+    removed.map(drop)
 }
 
 /// Opens the folder of a file; returns the file's name too.

@@ -168,21 +168,19 @@ fn audit_file(keyring: &Keyring, members: &[Member]) -> Result<Piece> {
     if files::is_sealed_to(&keyring.folder, &Name::AUDIT, members.len()) {
         return end_of(keyring, &Name::AUDIT, 0);
     }
-    let everyone = recipients::everyone(members);
-    let sealed = keyring
-        .audit
-        .seal(keyring.store, &everyone, keyring.unlock())?;
+    let audit = &keyring.audit;
+    let sealed = audit.seal(keyring.store, members, keyring.unlock())?;
     Ok((Name::AUDIT, 0, sealed.into_bytes()))
 }
 
 /// Returns `epoch.age`, encrypted to all readers there are now.
 fn epoch_file(keyring: &Keyring, members: &[Member]) -> Result<Piece> {
-    let readers = recipients::readers(members);
-    if files::is_sealed_to(&keyring.folder, &Name::EPOCH, readers.len()) {
+    let readers = recipients::readers(members).len();
+    if files::is_sealed_to(&keyring.folder, &Name::EPOCH, readers) {
         return end_of(keyring, &Name::EPOCH, 0);
     }
     let epoch = keyring.epoch()?;
-    let sealed = epoch.seal(keyring.store, &readers, keyring.unlock())?;
+    let sealed = epoch.seal(keyring.store, members, keyring.unlock())?;
     Ok((Name::EPOCH, 0, sealed.into_bytes()))
 }
 
@@ -336,11 +334,8 @@ impl StagedBackup {
         keyring: &Folder,
     ) -> Result<Self> {
         let id = StagedKeyringId::random();
-        let name = Name::next(id);
-        let made = keyring.make_folder(&name, 0o700);
-        let folder = made.and_then(|()| keyring.sub(&name));
         let mut staged = Self {
-            folder: folder.map_err(keyring.fault("make", &name))?,
+            folder: keyring.make_private(&Name::next(id))?,
             keyring: keyring.clone(),
             id,
             audience: Audience::Readers,

@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use crate::crypto::aead::Key;
 use crate::crypto::base64;
 use crate::crypto::digest::{Digest, keyed};
+use crate::crypto::recipients::{self, Member};
 use crate::crypto::seal::{Identity, OpenFault, Recipient, SealKey, Sealed, Unlock, Unopened};
 use crate::crypto::sign::{Authority, AuthorityMark, AuthorityProof};
 use crate::disk::{Folder, Name};
@@ -115,23 +116,23 @@ impl Epoch {
         })
     }
 
-    /// Seals it to readers, durably.
+    /// Seals it to the readers among the members, durably.
     pub(super) fn write(
         &self,
         folder: &Folder,
         store: StoreId,
-        readers: &[Recipient],
+        members: &[Member],
         unlock: &Arc<dyn Unlock>,
     ) -> Result<()> {
-        let sealed = self.seal(store, readers, unlock)?;
+        let sealed = self.seal(store, members, unlock)?;
         folder.replace_durably(&Name::EPOCH, sealed.as_bytes(), 0o600)
     }
 
-    /// Seals it to readers.
+    /// Seals it to the readers among the members.
     pub(super) fn seal(
         &self,
         store: StoreId,
-        readers: &[Recipient],
+        members: &[Member],
         unlock: &Arc<dyn Unlock>,
     ) -> Result<Sealed> {
         let file = EpochFile {
@@ -140,7 +141,7 @@ impl Epoch {
             epoch: self.number,
             key: base64::encode_secret(self.key.expose()),
         };
-        seal(&file, FILE_BYTES, readers, unlock)
+        seal(&file, FILE_BYTES, &recipients::readers(members), unlock)
     }
 }
 
@@ -236,23 +237,23 @@ impl Audit {
         })
     }
 
-    /// Seals it to readers and auditors, durably.
+    /// Seals it to all members, durably.
     pub(super) fn write(
         &self,
         folder: &Folder,
         store: StoreId,
-        everyone: &[Recipient],
+        members: &[Member],
         unlock: &Arc<dyn Unlock>,
     ) -> Result<()> {
-        let sealed = self.seal(store, everyone, unlock)?;
+        let sealed = self.seal(store, members, unlock)?;
         folder.replace_durably(&Name::AUDIT, sealed.as_bytes(), 0o600)
     }
 
-    /// Seals it to readers and auditors.
+    /// Seals it to all members.
     pub(super) fn seal(
         &self,
         store: StoreId,
-        everyone: &[Recipient],
+        members: &[Member],
         unlock: &Arc<dyn Unlock>,
     ) -> Result<Sealed> {
         let text = |key: &Key| base64::encode_secret(key.expose());
@@ -266,7 +267,7 @@ impl Audit {
             replica: self.replica,
         };
         let bytes = FILE_BYTES + IDENTITY_BYTES * self.identities.len();
-        seal(&file, bytes, everyone, unlock)
+        seal(&file, bytes, &recipients::everyone(members), unlock)
     }
 }
 

@@ -11,11 +11,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, BufReader, Read};
-use std::sync::OnceLock;
 
 use zeroize::Zeroizing;
 
-use crate::background::Precomputed;
 use crate::crypto::digest::Digest;
 use crate::crypto::recipients::{self, Member};
 use crate::crypto::seal::SealKey;
@@ -80,12 +78,9 @@ impl Keyring {
 
     fn write_wrapped(&self, next: &StagedKeyring, members: &[Member]) -> Result<()> {
         let unlock = self.identity.unlock();
-        let readers = recipients::readers(members);
-        self.epoch()?
-            .write(&next.folder, self.store, &readers, unlock)?;
-        let everyone = recipients::everyone(members);
-        self.audit
-            .write(&next.folder, self.store, &everyone, unlock)?;
+        let (epoch, audit, folder) = (self.epoch()?, &self.audit, &next.folder);
+        epoch.write(folder, self.store, members, unlock)?;
+        audit.write(folder, self.store, members, unlock)?;
         self.folder.sync()
     }
 
@@ -123,14 +118,12 @@ impl Keyring {
     ) -> Result<()> {
         let audit = self.audit.next(self.store);
         let unlock = self.identity.unlock();
-        let everyone = recipients::everyone(members);
-        audit.write(&next.folder, self.store, &everyone, unlock)?;
+        audit.write(&next.folder, self.store, members, unlock)?;
         next.audit = Some(audit);
         mailbox::renew(&self.folder, &next.folder, self.store, &self.identity)?;
         if content {
             let epoch = self.epoch()?.next(0);
-            let readers = recipients::readers(members);
-            epoch.write(&next.folder, self.store, &readers, unlock)?;
+            epoch.write(&next.folder, self.store, members, unlock)?;
             next.epoch = Some(epoch);
         }
         // Written last, so that only a complete folder is resumed.
@@ -154,13 +147,10 @@ impl Keyring {
     fn begin(&self) -> Result<StagedKeyring> {
         remove_staged(&self.folder)?;
         let id = StagedKeyringId::random();
-        let name = Name::next(id);
-        let folder = self.folder.make_folder(&name, 0o700);
-        let folder = folder.and_then(|()| self.folder.sub(&name));
         Ok(StagedKeyring {
             id,
             above: self.folder.clone(),
-            folder: folder.map_err(self.folder.fault("make", &name))?,
+            folder: self.folder.make_private(&Name::next(id))?,
             store: self.store,
             epoch: None,
             audit: None,
@@ -340,8 +330,8 @@ impl Keyring {
         let (unlock, folder) = (self.identity.unlock(), &next.folder);
         let epoch = self.epoch()?.next(least.0);
         let audit = self.audit.with_new_names_key(self.store, least.1);
-        epoch.write(folder, self.store, &recipients::readers(members), unlock)?;
-        audit.write(folder, self.store, &recipients::everyone(members), unlock)?;
+        epoch.write(folder, self.store, members, unlock)?;
+        audit.write(folder, self.store, members, unlock)?;
         mailbox::renew(&self.folder, folder, self.store, &self.identity)?;
         let replaced = fresh.iter().map(|(id, _)| *id);
         let without = gone.iter().chain(gone_in_ring).copied();
@@ -370,32 +360,16 @@ impl Keyring {
             }
             None => Table::open(&self.folder, &table::RING, self.store, None)?,
         };
-        let ring = Some(ring);
-        let authority = self.epoch.as_ref().map(Epoch::authority);
         let audit = next.audit.as_ref().unwrap_or(&self.audit).again();
+        let of_names = Some((audit.number, &audit.names_key));
+        let names = Table::open(&next.folder, &table::NAMES, self.store, of_names)?;
+        let epoch = next.epoch.as_ref().or(self.epoch.as_ref());
+        let keys = (epoch.map(Epoch::again), audit);
+        let (folder, identity) = (self.folder.clone(), self.identity.clone());
         Ok(Self {
-            folder: self.folder.clone(),
-            store: self.store,
-            identity: self.identity.clone(),
-            epoch: next
-                .epoch
-                .as_ref()
-                .or(self.epoch.as_ref())
-                .map(Epoch::again),
             is_epoch_damaged: next.epoch.is_none() && self.is_epoch_damaged,
-            ring,
-            names: {
-                let epoch = Some((audit.number, &audit.names_key));
-                Table::open(&next.folder, &table::NAMES, self.store, epoch)?
-            },
-            audit,
-            before: authority,
-            marks: OnceLock::new(),
-            cache_key: OnceLock::new(),
-            shut: HashSet::new(),
-            shut_in_ring: HashSet::new(),
-            records: Precomputed::default(),
-            new_memories: Precomputed::default(),
+            before: self.epoch.as_ref().map(Epoch::authority),
+            ..Self::of(folder, self.store, identity, keys, (Some(ring), names))
         })
     }
 
@@ -593,12 +567,8 @@ pub(crate) fn install_staged_files(folder: &Folder, id: StagedKeyringId) -> Resu
         .is_ok_and(|purpose| purpose == FOR_AUDITOR)
     {
         for name in [Name::RING, Name::EPOCH] {
-            match folder.remove(&name) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    return Err(folder.fault("remove", &name)(e));
-                }
-                _ => {}
-            }
+            let removed = disk::if_there(folder.remove(&name));
+            removed.map_err(folder.fault("remove", &name))?;
         }
     }
     let mut there = Vec::new();
@@ -628,10 +598,7 @@ fn remove(folder: &Folder, id: StagedKeyringId) -> io::Result<()> {
     };
     let others = [Name::FOR, Name::RESEALED];
     for name in FILES.iter().chain(&WITH_FILES).chain(&others) {
-        match next.remove(name) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
+        disk::if_there(next.remove(name))?;
     }
     next.remove_temporary_files();
     folder.remove_folder(&Name::next(id))

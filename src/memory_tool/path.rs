@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use serde::{Serialize, Serializer};
 use unicode_normalization::UnicodeNormalization;
 
 /// The directory that contains every memory.
@@ -158,6 +159,13 @@ impl MemoryPath {
             .map(|(at, _)| at)
             .filter(move |at| *at >= inside)
             .map(|at| Self(self.0[..at].to_owned()))
+    }
+}
+
+/// Writes the canonical text, for answers.
+impl Serialize for MemoryPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

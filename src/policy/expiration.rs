@@ -91,10 +91,6 @@ pub enum SweepMax {
 }
 
 impl Expiration {
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Returns the first glob in `keep` that matches a path: a memory there never expires.
     #[must_use]
     pub fn keeps(&self, path: &MemoryPath) -> Option<&str> {

@@ -44,7 +44,7 @@ pub struct Activity {
 }
 
 /// A step of the period.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
 pub struct Bucket {
     /// Its beginning.
@@ -459,14 +459,7 @@ impl Bucket {
     fn at(since: DateTime<Utc>) -> Self {
         Self {
             since,
-            read: 0,
-            write: 0,
-            remove: 0,
-            administer: 0,
-            failed: 0,
-            denied: 0,
-            memories: 0,
-            bytes: 0,
+            ..Self::default()
         }
     }
 

@@ -98,7 +98,7 @@ impl Deferred {
         &mut self,
         root: &Folder,
         commits: Vec<DeferredCommit>,
-    ) -> std::result::Result<(), Vec<DeferredCommit>> {
+    ) -> Result<(), Vec<DeferredCommit>> {
         if self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
             let (queue, root) = (Arc::clone(&self.queue), root.clone());
             let thread = thread::Builder::new().name("placing".into());

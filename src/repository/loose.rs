@@ -12,6 +12,7 @@ use zlib_rs::adler32::adler32;
 use crate::disk::{self, Folder, Name};
 use crate::id::{ObjectId, hex, hex_bytes};
 use crate::repository::object::{Object, ObjectKind};
+use crate::repository::pack::is_content_fault;
 
 /// Largest object that is read, in bytes: room for the record of a directory of 100,000 memories.
 const OBJECT_BYTES_MAX: u64 = 256 * 1024 * 1024;
@@ -205,13 +206,6 @@ pub(super) fn recover_bytes(objects: &Folder, id: ObjectId) -> Vec<u8> {
     }
     let header = bytes.iter().take(HEADER_BYTES_MAX).position(|b| *b == 0);
     header.map_or_else(Vec::new, |end| bytes.split_off(end + 1))
-}
-
-fn is_content_fault(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData
-    )
 }
 
 /// Inflates `kind length NUL bytes`; `None` for any other form, or for bytes beyond that.

@@ -21,11 +21,11 @@ use std::ops::Bound;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use self::rows::{CatalogReader, MemoryOverlay};
-use self::step::{AgentEvent, MemoryChangeStep, RateCounter, StepFault};
+use self::step::{AgentEvent, RateCounter, StepFault};
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::AuthorityMark;
 use crate::error::Result;
-use crate::event::{Change, PublicFile};
+use crate::event::{Change, MemoryChange, PublicFile};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::KeyCommitment;
 use crate::memory_tool::path::MemoryPath;
@@ -59,6 +59,7 @@ impl Memory {
 }
 
 /// Every live memory, as of one commit.
+#[derive(Default)]
 pub(crate) struct Catalog {
     /// The last commit applied; `None` before the first event.
     pub(crate) head: Option<ObjectId>,
@@ -109,9 +110,13 @@ pub(crate) struct ConfigBlobs {
 impl ConfigBlobs {
     /// Tells whether `next` may follow these: only the file that the command names may differ.
     pub(crate) fn may_become(self, next: Self, said: Option<PublicFile>) -> bool {
-        PublicFile::ALL
-            .into_iter()
-            .all(|file| said == Some(file) || self.blob(file) == next.blob(file))
+        let same = [
+            (PublicFile::Policy, self.policy == next.policy),
+            (PublicFile::Recipients, self.recipients == next.recipients),
+            (PublicFile::Signers, self.signers == next.signers),
+        ];
+        same.into_iter()
+            .all(|(file, is_same)| is_same || said == Some(file))
     }
 
     /// Replaces the blob of a file.
@@ -122,62 +127,32 @@ impl ConfigBlobs {
             PublicFile::Signers => self.signers = blob,
         }
     }
-
-    fn blob(self, file: PublicFile) -> ObjectId {
-        match file {
-            PublicFile::Policy => self.policy,
-            PublicFile::Recipients => self.recipients,
-            PublicFile::Signers => self.signers,
-        }
-    }
 }
 
 impl Catalog {
     /// Returns the state before the first event.
     pub(crate) fn empty() -> Self {
-        Self {
-            head: None,
-            events: 0,
-            versions: 0,
-            history_bytes: 0,
-            recent: RateCounter::default(),
-            times: Times::default(),
-            decided: None,
-            is_trial: false,
-            swept: None,
-            erased: None,
-            keys: None,
-            keys_before: Vec::new(),
-            marked: BTreeMap::new(),
-            holds: BTreeMap::new(),
-            rows: MemoryOverlay::default(),
-            before: (0, None),
-            retention_changed: false,
-            recorded: None,
-        }
+        Self::default()
     }
 
     /// Applies the next event.
-    pub(crate) fn apply(&mut self, step: &Step) -> std::result::Result<(), StepFault> {
+    pub(crate) fn apply(&mut self, step: &Step) -> Result<(), StepFault> {
         self.begin();
         if step.number != self.events {
             return Err("its event number is not the next");
         }
-        let time = DateTime::from_timestamp_millis(step.millis).ok_or("its time is not one")?;
-        if let Some(hold) = &step.hold {
-            self.follow_hold(hold, step.number)?;
-        }
+        self.follow_hold(step)?;
         let keys = self.keys_after(step)?;
-        self.apply_changes(step, time)?;
+        self.apply_changes(step)?;
         self.put_keys(keys, step);
         self.events += 1;
-        self.advance_clock(step, time);
+        self.advance_clock(step);
         Ok(())
     }
 
     /// Returns the keys in force after an event. Only holders of the previous keys may replace
     /// them. Each added memory adds an entry to the tables.
-    fn keys_after(&self, step: &Step) -> std::result::Result<Option<KeyCommitment>, StepFault> {
+    fn keys_after(&self, step: &Step) -> Result<Option<KeyCommitment>, StepFault> {
         let Some(new) = &step.keys else {
             if self.keys.is_some() && step.erased.is_some() {
                 return Err("it erases, and does not say which keys are in force then");
@@ -214,18 +189,18 @@ impl Catalog {
     }
 
     /// Applies the parts of an event that concern no memory.
-    fn advance_clock(&mut self, step: &Step, time: DateTime<Utc>) {
+    fn advance_clock(&mut self, step: &Step) {
         self.head = Some(step.head);
         self.history_bytes = self.history_bytes.saturating_add(step.history_bytes());
-        self.recent.advance(self.times.millis_to(time));
+        self.recent.advance(self.times.millis_to(step.time));
         self.recorded = step.recorded;
         if let Some(recorded) = step.recorded {
             self.recent.add(recorded);
         }
-        self.times.advance(time, step.swept);
+        self.times.advance(step.time, step.swept);
         self.is_trial |= step.trial;
         if step.swept {
-            self.swept = Some((time, step.number));
+            self.swept = Some((step.time, step.number));
         }
         // The numbers only rise, so a keyring once recognized as a copy stays one.
         let (epoch, names) = self.erased.unwrap_or_default();
@@ -237,18 +212,14 @@ impl Catalog {
 
     /// Applies an event's changes as one change: every memory it writes leaves its old path before
     /// any takes a new one, so two memories can swap places.
-    fn apply_changes(
-        &mut self,
-        step: &Step,
-        time: DateTime<Utc>,
-    ) -> std::result::Result<(), StepFault> {
+    fn apply_changes(&mut self, step: &Step) -> Result<(), StepFault> {
         const UNKNOWN: StepFault = "it touches a memory that is not there";
         let mut written = Vec::new();
         for touch in &step.touches {
             match touch.change {
                 Change::None | Change::Look => {}
                 Change::Read => {
-                    self.rows.access(touch.id, time).ok_or(UNKNOWN)?;
+                    self.rows.access(touch.id, step.time).ok_or(UNKNOWN)?;
                 }
                 Change::Remove | Change::Expire => drop(self.rows.take(touch.id).ok_or(UNKNOWN)?),
                 Change::Mark | Change::Erase if self.rows.get(touch.id).is_some() => {
@@ -260,21 +231,18 @@ impl Catalog {
             }
         }
         for (touch, old) in written {
-            self.write(touch, old, time)?;
+            self.write(touch, old, step.time)?;
         }
         Ok(())
     }
 
     fn write(
         &mut self,
-        touch: &MemoryChangeStep,
+        touch: &MemoryChange,
         old: Option<Memory>,
         time: DateTime<Utc>,
-    ) -> std::result::Result<(), StepFault> {
-        let path = match &touch.path {
-            Some(path) => MemoryPath::from_canonical(path.clone()),
-            None => MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)),
-        };
+    ) -> Result<(), StepFault> {
+        let path = touch.path.clone().unwrap_or_else(|| nameless(touch.id));
         let (blob, sealed) = touch.blob.ok_or("it writes a version and names no blob")?;
         let fits = match (touch.change, &old) {
             (Change::Add, None) => touch.version == 1,
@@ -310,7 +278,7 @@ impl Catalog {
     /// Puts the version a touch wrote at a free path.
     fn put(
         &mut self,
-        touch: &MemoryChangeStep,
+        touch: &MemoryChange,
         old: Option<Memory>,
         path: MemoryPath,
         (blob, sealed): (ObjectId, Digest),
@@ -341,18 +309,14 @@ impl Catalog {
     /// Accepts an event that does not fit the state, so that later ones can be followed.
     pub(crate) fn assume(&mut self, step: &Step) {
         self.begin();
-        let time = DateTime::from_timestamp_millis(step.millis);
-        let time = time.or(self.times.last).unwrap_or_default();
-        if let Some(hold) = &step.hold {
-            // The check of this event reports a hold that cannot be followed.
-            let _ = self.follow_hold(hold, step.number);
-        }
+        // The check of this event reports a hold that cannot be followed.
+        let _ = self.follow_hold(step);
         for touch in &step.touches {
             match touch.change {
                 Change::None | Change::Look => {}
                 Change::Read => {
                     // A read of a missing memory does not stop the replay.
-                    let _ = self.rows.access(touch.id, time);
+                    let _ = self.rows.access(touch.id, step.time);
                 }
                 Change::Remove | Change::Expire => self.forget(touch.id),
                 Change::Mark | Change::Erase => {
@@ -361,7 +325,7 @@ impl Catalog {
                 }
                 change if change.writes() => {
                     let old = self.rows.take(touch.id);
-                    self.assume_written(touch, old, time);
+                    self.assume_written(touch, old, step.time);
                 }
                 _ => unreachable!("what neither reads, removes nor erases writes"),
             }
@@ -371,11 +335,11 @@ impl Catalog {
             self.put_keys(keys, step);
         }
         self.events = step.number.saturating_add(1);
-        self.advance_clock(step, time);
+        self.advance_clock(step);
     }
 
     /// Records that a memory is marked for erasure, or erased.
-    fn follow_erasure(&mut self, touch: &MemoryChangeStep, event: u64) {
+    fn follow_erasure(&mut self, touch: &MemoryChange, event: u64) {
         self.retention_changed = true;
         if touch.change == Change::Mark {
             self.marked.insert(touch.id, event);
@@ -384,19 +348,14 @@ impl Catalog {
         }
     }
 
-    fn assume_written(
-        &mut self,
-        touch: &MemoryChangeStep,
-        old: Option<Memory>,
-        time: DateTime<Utc>,
-    ) {
+    fn assume_written(&mut self, touch: &MemoryChange, old: Option<Memory>, time: DateTime<Utc>) {
         let Some(written) = touch.blob else {
             return;
         };
-        let said = touch.path.clone().map(MemoryPath::from_canonical);
+        let said = touch.path.clone();
         let path = said
             .filter(|path| self.rows.at(&key(path)).is_none())
-            .unwrap_or_else(|| MemoryPath::from_canonical(format!("{NAMELESS}{}", touch.id)));
+            .unwrap_or_else(|| nameless(touch.id));
         self.put(touch, old, path, written, time);
     }
 
@@ -495,6 +454,10 @@ const KEYS_BEFORE_MAX: usize = 256;
 /// requests from naming it. The memory id follows, so that the fold can go on to the event that
 /// removes the memory.
 const NAMELESS: &str = "/memories/\u{1}";
+
+fn nameless(id: MemoryId) -> MemoryPath {
+    MemoryPath::from_canonical(format!("{NAMELESS}{id}"))
+}
 
 fn key(path: &MemoryPath) -> String {
     path.as_str().replace('/', "\0")

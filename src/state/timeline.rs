@@ -100,6 +100,14 @@ pub(crate) struct VersionChange {
     pub(crate) of: Version,
 }
 
+impl Version {
+    /// Tells whether its path is known, and is this one or below it.
+    pub(crate) fn is_within(&self, path: &MemoryPath) -> bool {
+        let own = self.path.as_ref();
+        own.is_some_and(|own| is_within(own.as_str(), path))
+    }
+}
+
 impl Timeline {
     /// Returns an empty piece that begins with event `base`.
     fn from(base: u64) -> Self {

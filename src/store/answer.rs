@@ -155,7 +155,6 @@ pub struct MemoryMeta {
     #[serde(rename = "memory")]
     pub id: MemoryId,
     /// Its canonical path after the command.
-    #[serde(serialize_with = "as_text")]
     pub path: MemoryPath,
     /// Its version after the command.
     pub version: u64,
@@ -164,8 +163,4 @@ pub struct MemoryMeta {
     /// SHA-256 of its text, for `base_sha256`; absent if the command did not open the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Digest>,
-}
-
-fn as_text<S: serde::Serializer>(path: &MemoryPath, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(path.as_str())
 }

@@ -74,8 +74,8 @@ fn fill(
     refresh(store)?;
     let member = find_auditor(&store.state, auditor)?;
     let (checkpoint, note) = checkpoint_now(store, None)?;
-    let mirror = make_folder(kit, &Name::KIT_STORE)?;
-    let keyring = make_folder(&mirror, &Name::KEYRING)?;
+    let mirror = kit.make_private(&Name::KIT_STORE)?;
+    let keyring = mirror.make_private(&Name::KEYRING)?;
     for name in &KEYRING_FILES {
         copy(store.ledger.keyring.folder(), &keyring, name)?;
     }
@@ -92,12 +92,6 @@ fn fill(
     write(kit, &Name::KIT_CHECKPOINT, note.as_bytes())?;
     kit.sync_file_system()?;
     Ok(checkpoint)
-}
-
-fn make_folder(above: &Folder, name: &Name) -> Result<Folder> {
-    let made = above.make_folder(name, 0o700);
-    made.and_then(|()| above.sub(name))
-        .map_err(above.fault("make", name))
 }
 
 fn copy(from: &Folder, to: &Folder, name: &Name) -> Result<()> {

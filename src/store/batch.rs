@@ -230,25 +230,23 @@ pub(super) fn pending_head(ledger: &Ledger) -> ObjectId {
 
 /// Makes a commit durable: now, or together with others if a batch is open.
 pub(super) fn enqueue(store: &mut Store, mut made: PendingCommit) -> Result<()> {
-    let is_alone = !store.ledger.batch.is_open;
+    let (ledger, catalog) = (&mut store.ledger, &mut store.state.catalog);
+    let is_alone = !ledger.batch.is_open;
     if !is_alone {
         // Later commands in the batch may need these.
-        store.ledger.keyring.stage(&made.keys)?;
+        ledger.keyring.stage(&made.keys)?;
         let sizes = made.objects.iter().map(|object| object.bytes.len());
-        store.ledger.batch.object_bytes += sizes.sum::<usize>();
+        ledger.batch.object_bytes += sizes.sum::<usize>();
     }
-    store
-        .ledger
-        .repository
-        .stage(std::mem::take(&mut made.objects));
-    store.ledger.chain = made.seen.digest;
-    let followed = store.state.catalog.apply(&made.step);
-    if let (Some(decided), Some((file, blob))) = (&mut store.state.catalog.decided, made.decides) {
+    ledger.repository.stage(std::mem::take(&mut made.objects));
+    ledger.chain = made.seen.digest;
+    let followed = catalog.apply(&made.step);
+    if let (Some(decided), Some((file, blob))) = (&mut catalog.decided, made.decides) {
         decided.put(file, blob);
     }
-    made.of_catalog = CatalogUpdate::by_last(&store.state.catalog);
+    made.of_catalog = CatalogUpdate::by_last(catalog);
     let commit = made.seen.moment.commit;
-    store.ledger.batch.waiting.push(made);
+    ledger.batch.waiting.push(made);
     if let Err(why) = followed {
         discard_batch(store);
         return Err(Error::damaged(format!("commit {commit}"), why));
@@ -277,10 +275,8 @@ fn record_batch(store: &mut Store) -> Result<RecordedBatch> {
     let recorded = record_waiting(store);
     let objects = recorded.inspect_err(|_| discard_batch(store))?;
     let made = std::mem::take(&mut store.ledger.batch).waiting;
-    store
-        .ledger
-        .rollback_check
-        .after_commit(made.last().expect("it is not empty").seen);
+    let last = made.last().expect("it is not empty").seen;
+    store.ledger.rollback_check.after_commit(last);
     Ok(RecordedBatch { made, objects })
 }
 
@@ -301,10 +297,11 @@ fn place_batch(store: &mut Store, recorded: RecordedBatch) -> Result<()> {
     };
     store.ledger.keyring.unstage();
     for made in made {
-        store
-            .ledger
-            .catalog_file
-            .add(made.of_catalog.as_ref(), store.ledger.keyring.cache_key());
+        let (file, key) = (
+            &mut store.ledger.catalog_file,
+            store.ledger.keyring.cache_key(),
+        );
+        file.add(made.of_catalog.as_ref(), key);
         let commit = made.seen.moment.commit;
         follow_in_timeline(store, &made.event, &made.signer, made.parent, commit);
     }
@@ -360,22 +357,20 @@ fn apply_batch(ledger: &mut Ledger, waiting: &[PendingCommit], objects: Vec<Obje
 /// Appends one journal record for all waiting commits, and returns their objects.
 fn record_waiting(store: &mut Store) -> Result<Vec<Object>> {
     checkpoint_if_due(store)?;
-    store
-        .ledger
-        .rollback_check
-        .before_commit(&store.ledger.journal)?;
-    let waiting = &store.ledger.batch.waiting;
+    let ledger = &mut store.ledger;
+    ledger.rollback_check.before_commit(&ledger.journal)?;
+    let waiting = &ledger.batch.waiting;
     let record = JournalRecord {
         parent: waiting[0].parent,
         head: waiting[waiting.len() - 1].seen.moment.commit,
-        objects: store.ledger.repository.unstage(),
+        objects: ledger.repository.unstage(),
         keys: waiting.iter().flat_map(|made| made.keys.clone()).collect(),
     };
-    if store.ledger.journal.is_absent() {
-        store.ledger.repository.sync()?;
-        store.ledger.journal.start_anew()?;
+    if ledger.journal.is_absent() {
+        ledger.repository.sync()?;
+        ledger.journal.start_anew()?;
     }
-    store.ledger.journal.append(&record)?;
+    ledger.journal.append(&record)?;
     Ok(record.objects)
 }
 

@@ -25,6 +25,7 @@ use crate::store::plan::{Plan, PlannedChange, Subject, VersionWrite};
 use crate::store::quota::check_reserve;
 use crate::store::replica::check_in_touch;
 use crate::store::signers::{check_allowed, may_sign};
+use crate::store::versions::Trees;
 use crate::store::{Clock, Ledger, Store, redactor};
 use crate::version;
 
@@ -83,6 +84,13 @@ impl SealedPlan {
         }
     }
 
+    /// Adds a public file that the owner changes, and the tree that has it.
+    pub(super) fn decide(&mut self, trees: &mut Trees, file: PublicFile, object: Object) {
+        let root = trees.put_public(file.name(), object.id);
+        self.decides = Some((file, object.id));
+        self.objects.extend([object, root]);
+    }
+
     fn name_key(&self, id: MemoryId) -> Option<&Key> {
         self.new
             .iter()
@@ -130,13 +138,9 @@ pub(super) fn commit(
         content,
         refusal,
         meta: Meta {
-            event: event.number,
-            commit,
-            time: event.time,
-            outcome,
             error: refusal.map(Refusal::code),
             memory,
-            redactions,
+            ..Meta::of(&event, commit, redactions)
         },
     })
 }
@@ -186,25 +190,18 @@ pub(super) fn event(
     redactions: &mut Vec<Redaction>,
 ) -> Result<Event> {
     let said = CallerClaims::of(context, redactor(store)?, redactions);
-    let time = match store.state.began {
+    let (ledger, state) = (&store.ledger, &store.state);
+    let time = match state.began {
         Some(began) => began,
-        None => time_of(&store.state.clock)?,
+        None => time_of(&state.clock)?,
     };
-    let behind = store
-        .state
-        .catalog
-        .times
-        .last
-        .map_or(0, |last| (last - time).num_milliseconds());
-    let tree = store.ledger.trees.root_id();
-    let place = (
-        store.state.catalog.events,
-        Some(store.ledger.chain),
-        tree.expect("loaded with the catalog"),
-    );
+    let last = state.catalog.times.last;
+    let behind = last.map_or(0, |last| (last - time).num_milliseconds());
+    let tree = ledger.trees.root_id().expect("loaded with the catalog");
+    let place = (state.catalog.events, Some(ledger.chain), tree);
     Ok(Event {
         clock_behind_ms: u64::try_from(behind).ok().filter(|behind| *behind > 0),
-        replica: store.ledger.keyring.replica(),
+        replica: ledger.keyring.replica(),
         ..Event::new(command, context, said, place, time)
     })
 }
@@ -212,16 +209,18 @@ pub(super) fn event(
 /// Records an event whose plan is sealed already; `adjust` completes its record.
 pub(super) fn record_sealed(
     store: &mut Store,
-    command: &'static str,
+    command: &str,
     sealed_plan: SealedPlan,
     adjust: impl FnOnce(&mut Event),
     context: &Context,
 ) -> Result<Meta> {
     let mut redactions: Vec<Redaction> = Vec::new();
-    let mut event = event(store, command, context, &mut redactions)?;
-    event.redactions.clone_from(&redactions);
-    adjust(&mut event);
-    let recorded = record(store, event, sealed_plan);
+    let begun = event(store, command, context, &mut redactions);
+    let recorded = begun.and_then(|mut event| {
+        event.redactions.clone_from(&redactions);
+        adjust(&mut event);
+        record(store, event, sealed_plan)
+    });
     let (event, commit) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
     Ok(Meta::of(&event, commit, redactions))
 }
@@ -242,31 +241,25 @@ pub(super) fn record(
         check_one_keyring(store)?;
     }
     event.memories.clone_from(&sealed_plan.touches);
+    let (ledger, state) = (&mut store.ledger, &store.state);
     let (key, signer) = may_sign(
-        store.ledger.signing_key.as_ref(),
-        &store.state.config.signers,
+        ledger.signing_key.as_ref(),
+        &state.config.signers,
         event.time,
-        store.state.catalog.times.last,
+        state.catalog.times.last,
     )?;
-    check_allowed(&store.state, signer, &event)?;
+    check_allowed(state, signer, &event)?;
     let signer = signer.name().to_owned();
-    let trees = store
-        .ledger
-        .trees
-        .put(&store.ledger.repository, &sealed_plan.blobs)?;
-    event.tree = store
-        .ledger
-        .trees
-        .root_id()
-        .expect("loaded with the catalog");
+    let trees = ledger.trees.put(&ledger.repository, &sealed_plan.blobs)?;
+    event.tree = ledger.trees.root_id().expect("loaded with the catalog");
     if event.keys.is_none() {
-        event.keys = store.ledger.keyring.new_commitment(event.parent)?;
+        event.keys = ledger.keyring.new_commitment(event.parent)?;
     }
     if let Some((_, why)) = event.violation() {
         return Err(Error::damaged("the record of this command", why));
     }
-    let message = event.to_message(&store.ledger.keyring, |id| sealed_plan.name_key(id))?;
-    let head = pending_head(&store.ledger);
+    let message = event.to_message(&ledger.keyring, |id| sealed_plan.name_key(id))?;
+    let head = pending_head(ledger);
     let commit = Object::commit(signed_commit(
         event.tree,
         Some(head),
@@ -282,12 +275,8 @@ pub(super) fn record(
     objects.push(commit);
     // The keyring comes first: the entries are for the one that is in place then.
     let mut keys = Vec::from_iter(sealed_plan.next);
-    keys.extend(
-        store
-            .ledger
-            .keyring
-            .entries_for(&sealed_plan.new, &sealed_plan.fresh)?,
-    );
+    let (new, fresh) = (&sealed_plan.new, &sealed_plan.fresh);
+    keys.extend(ledger.keyring.entries_for(new, fresh)?);
     let seen = SeenMoment {
         moment: Moment {
             event: event.number,
@@ -337,7 +326,12 @@ fn meta_of(subject: Option<Subject>, touches: &[MemoryChange]) -> Option<MemoryM
 }
 
 impl SealedPlan {
-    fn write(&mut self, written: VersionWrite, begun: PreparedEncryptor, text: &Redacted) {
+    pub(super) fn write(
+        &mut self,
+        written: VersionWrite,
+        begun: PreparedEncryptor,
+        text: &Redacted,
+    ) {
         let place = version::VersionAddress {
             id: written.id,
             path: &written.path,
@@ -347,15 +341,11 @@ impl SealedPlan {
         let digest = sealed.digest();
         let blob = Object::sealed(sealed);
         self.blobs.push((written.id, Some(blob.id)));
+        let last = (written.version, text.text().len() as u64);
         self.touches.push(MemoryChange {
-            id: written.id,
-            change: written.change,
-            path: Some(written.path),
-            version: written.version,
-            bytes: text.text().len() as u64,
             blob: Some((blob.id, digest)),
             from: written.from,
-            because: None,
+            ..MemoryChange::of(written.id, written.change, Some(written.path), last)
         });
         self.objects.push(blob);
     }

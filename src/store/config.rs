@@ -6,10 +6,9 @@ use std::sync::OnceLock;
 use crate::crypto::recipients::{self, Member};
 use crate::crypto::sign::Signers;
 use crate::error::{Error, Result};
-use crate::event::{Context, Event, POLICY_COMMAND, PublicFile, Redaction};
-use crate::id::{MemoryId, ObjectId, StoreId};
+use crate::event::{Context, Event, POLICY_COMMAND, PublicFile};
+use crate::id::StoreId;
 use crate::journal::KeyEntry;
-use crate::memory_tool::path::MemoryPath;
 use crate::policy::expiration::ExpirationRules;
 use crate::policy::{KeyringPlace, Policy};
 use crate::redact::{self, Redactor};
@@ -17,9 +16,8 @@ use crate::repository::Repository;
 use crate::repository::object::Object;
 use crate::state::catalog::ConfigBlobs;
 use crate::store::answer::Meta;
-use crate::store::commit::{SealedPlan, event, record};
+use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::keyring_location::{check_one_keyring, check_place, follow_keyring};
-use crate::store::log::parse_path;
 use crate::store::signers::{check_role, may_sign_now};
 use crate::store::timeline::with_lock;
 use crate::store::{Ledger, State, Store, redactor};
@@ -39,11 +37,17 @@ pub(super) struct StoreConfig {
 }
 
 /// The configuration change that an event records.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct ConfigChange<'a> {
     pub(super) command: &'a str,
     /// The name of the member or signer that the command adds, removes or changes.
     pub(super) member: Option<&'a str>,
+}
+
+impl<'a> ConfigChange<'a> {
+    pub(super) fn new(command: &'a str, member: Option<&'a str>) -> Self {
+        Self { command, member }
+    }
 }
 
 /// The result of a change of the policy.
@@ -131,35 +135,8 @@ fn put_policy(store: &mut Store, policy: &Policy, context: &Context) -> Result<M
     check_texts(policy, redactor(store)?)?;
     check_place(&store.state.config.policy.keyring, policy)?;
     let text = policy.to_file(store.state.id)?;
-    let decision = ConfigChange {
-        command: POLICY_COMMAND,
-        ..ConfigChange::default()
-    };
+    let decision = ConfigChange::new(POLICY_COMMAND, None);
     change_public_file(store, decision, PublicFile::Policy, &text, None, context)
-}
-
-/// See [`Store::find_memory`].
-pub(super) fn find_memory(store: &mut Store, memory: &str) -> Result<(MemoryId, MemoryPath)> {
-    let id = MemoryId::from_hex(memory);
-    let path = id
-        .is_none()
-        .then(|| parse_path(&store.state, memory))
-        .transpose()?;
-    with_lock(store, |store| {
-        let found = match (id, &path) {
-            (Some(id), _) => store.state.catalog.memory(id),
-            (None, Some(path)) => store.state.catalog.at(path),
-            (None, None) => None,
-        };
-        let found = found.map(|memory| (memory.id, memory.path.clone()));
-        found.ok_or_else(|| Error::NotThere {
-            path: memory.to_owned(),
-            when: "now".into(),
-            hint:
-                "`agekeep view --raw` lists every path, and `agekeep log` with a path shows its history"
-                    .into(),
-        })
-    })
 }
 
 /// Replaces a public file, and installs a staged keyring if there is one.
@@ -172,45 +149,27 @@ pub(super) fn change_public_file(
     next: Option<KeyEntry>,
     context: &Context,
 ) -> Result<Meta> {
-    let object = Object::public(text);
-    let root = store.ledger.trees.put_public(file.name(), object.id);
-    let sealed_plan = SealedPlan {
-        decides: Some((file, object.id)),
-        objects: vec![object, root],
+    let mut sealed_plan = SealedPlan {
         next,
         ..SealedPlan::default()
     };
+    sealed_plan.decide(&mut store.ledger.trees, file, Object::public(text));
     record_config_change(store, decision, sealed_plan, context)
 }
 
-/// Records a configuration change.
+/// Records a configuration change, for a reader.
 pub(super) fn record_config_change(
     store: &mut Store,
     decision: ConfigChange<'_>,
     sealed_plan: SealedPlan,
     context: &Context,
 ) -> Result<Meta> {
-    let recorded = try_record_config_change(store, decision, sealed_plan, context);
-    let (event, commit, redactions) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
+    let says = |event: &mut Event| event.member = decision.member.map(str::to_owned);
+    let meta = record_sealed(store, decision.command, sealed_plan, says, context)?;
     // The decision is on record. If it cannot be read back now, the next command reads it.
     drop(reload_config(store));
     drop(follow_keyring(store, None));
-    Ok(Meta::of(&event, commit, redactions))
-}
-
-fn try_record_config_change(
-    store: &mut Store,
-    decision: ConfigChange<'_>,
-    sealed_plan: SealedPlan,
-    context: &Context,
-) -> Result<(Event, ObjectId, Vec<Redaction>)> {
-    require_reader(&store.ledger)?;
-    let mut redactions = Vec::new();
-    let mut event = event(store, decision.command, context, &mut redactions)?;
-    event.member = decision.member.map(str::to_owned);
-    event.redactions.clone_from(&redactions);
-    let (event, commit) = record(store, event, sealed_plan)?;
-    Ok((event, commit, redactions))
+    Ok(meta)
 }
 
 /// Refuses a member's or signer's name that holds a secret, as names are public. Personal data,

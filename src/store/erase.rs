@@ -20,7 +20,6 @@ use crate::id::MemoryId;
 use crate::keyring::Keyring;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::{Glob, Redacted};
-use crate::repository::object::Object;
 use crate::state::catalog::Memory;
 use crate::state::timeline::Version;
 use crate::store::answer::Meta;
@@ -28,10 +27,10 @@ use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::config::{check_permitted, require_reader};
 use crate::store::history::read::{erased, no_file_at, resolve, text_then};
 use crate::store::hold::{check_not_held, hold_ever_on};
-use crate::store::journal_checkpoint::checkpoint;
+use crate::store::journal_checkpoint::checkpoint_ledger;
 use crate::store::keyring_location::{check_one_keyring, remove_left};
 use crate::store::log::{Filter, numbers};
-use crate::store::plan::touch;
+use crate::store::plan::{VersionWrite, touch};
 use crate::store::recovery::refresh;
 use crate::store::rekey::{ProgressFn, reencrypt, with_new_keyring};
 use crate::store::retention::{
@@ -43,7 +42,6 @@ use crate::store::signers::may_sign_now;
 use crate::store::timeline::{load_timeline, timeline, with_contents, with_timeline};
 use crate::store::versions::text_of;
 use crate::store::{Ledger, State, Store, lock, redactor};
-use crate::version;
 
 pub(super) use self::unreadable::{keys_left, named_in};
 
@@ -128,7 +126,7 @@ fn remove_targets(state: &State, targets: &[EraseTarget], change: Change) -> Sea
         let sizes = last_sizes(state, target.id);
         if let Some(memory) = state.catalog.memory(target.id) {
             sealed_plan.blobs.push((target.id, None));
-            let mut touch = super::plan::touch(memory, Change::Remove);
+            let mut touch = touch(memory, Change::Remove);
             if change == Change::Erase {
                 // No key is left to seal the path under.
                 touch.path = None;
@@ -174,14 +172,11 @@ pub(super) fn erase_now(
 ) -> Result<(Meta, Receipt)> {
     require_reader(&store.ledger)?;
     let head = store.ledger.journal.head();
-    let members = store.state.config.members.clone();
     let least = store.state.catalog.erased.unwrap_or_default();
     let gone = (&erasing.gone, &erasing.with_history);
     remove_left(&store.ledger.root)?;
-    let next = store
-        .ledger
-        .keyring
-        .prepare_erasure(&members, gone, &erasing.fresh, least)?;
+    let (keyring, members) = (&store.ledger.keyring, &store.state.config.members);
+    let next = keyring.prepare_erasure(members, gone, &erasing.fresh, least)?;
     let done = erase_with(store, &next, command, erasing, adjust, context, progress);
     done.inspect_err(|_| {
         // The timeline may lack paths that other commands still need.
@@ -204,11 +199,7 @@ fn erase_with(
     // The re-encrypted versions are too large for the journal, so they are synced before the
     // record is. And the journal may not keep an entry for a table that is replaced.
     store.ledger.repository.sync()?;
-    checkpoint(
-        &store.ledger.repository,
-        &store.ledger.keyring,
-        &mut store.ledger.journal,
-    )?;
+    checkpoint_ledger(&mut store.ledger)?;
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
     let closed = verify_unreadable(store, &prepared, &erasing, progress)?;
@@ -268,42 +259,29 @@ fn receipt_of(
 pub(super) fn erased_change(
     id: MemoryId,
     path: Option<&MemoryPath>,
-    (version, bytes): (u64, u64),
+    last: (u64, u64),
     change: Change,
 ) -> MemoryChange {
-    MemoryChange {
-        id,
-        change,
-        path: path.filter(|_| change != Change::Erase).cloned(),
-        version,
-        bytes,
-        blob: None,
-        from: None,
-        because: None,
-    }
+    let path = path.filter(|_| change != Change::Erase);
+    MemoryChange::of(id, change, path.cloned(), last)
 }
 
 // Selection: the memories that an erasure covers.
 
 fn targets(state: &State, what: &EraseOf, history_only: bool) -> Result<Vec<EraseTarget>> {
     let timeline = timeline(state);
+    let written_by = |filter: Filter| timeline.written_by(&numbers(state, &filter));
     let ids = match what {
         EraseOf::Memories(ids) => ids.iter().copied().collect(),
         EraseOf::Path(path) => last_within(state, path),
-        EraseOf::Session(session) => {
-            let filter = Filter {
-                session: Some(session.clone()),
-                ..Filter::default()
-            };
-            timeline.written_by(&numbers(state, &filter))
-        }
-        EraseOf::Actor(actor) => {
-            let filter = Filter {
-                actor: Some(actor.clone()),
-                ..Filter::default()
-            };
-            timeline.written_by(&numbers(state, &filter))
-        }
+        EraseOf::Session(session) => written_by(Filter {
+            session: Some(session.clone()),
+            ..Filter::default()
+        }),
+        EraseOf::Actor(actor) => written_by(Filter {
+            actor: Some(actor.clone()),
+            ..Filter::default()
+        }),
         EraseOf::Subject(glob) => {
             let glob = Glob::parse(glob)?;
             let paths = timeline.paths().into_iter();
@@ -420,22 +398,19 @@ pub(super) fn redact(
     let (memory, redacted) = redacted_text(store, path, revision)?;
     let (id, stripped) = (memory.id, kinds_of(redacted.kinds()));
     let fresh = SealKey::generate();
-    let place = version::VersionAddress {
+    let written = VersionWrite {
         id,
-        path: &memory.path,
+        path: memory.path.clone(),
         version: memory.version + 1,
+        change: Change::Redact,
+        from: None,
     };
-    let sealed = version::seal(fresh.begin(), &place, &redacted);
-    let digest = sealed.digest();
-    let object = Object::sealed(sealed);
-    store.ledger.repository.write(&object)?;
     let mut sealed_plan = SealedPlan::default();
-    sealed_plan.blobs.push((id, Some(object.id)));
-    let mut touch = touch(&memory, Change::Redact);
-    touch.version = memory.version + 1;
-    touch.bytes = redacted.text().len() as u64;
-    touch.blob = Some((object.id, digest));
-    sealed_plan.touches.push(touch);
+    sealed_plan.write(written, fresh.begin(), &redacted);
+    // It is synced with the re-encrypted versions, before the record is.
+    for object in sealed_plan.objects.drain(..) {
+        store.ledger.repository.write(&object)?;
+    }
     let erasing = ErasurePlan {
         before: sealed_plan,
         fresh: vec![(id, fresh)],

@@ -19,7 +19,7 @@ use crate::store::history::read::{
 };
 use crate::store::revision::Revision;
 use crate::store::sweep::unexpired;
-use crate::store::timeline::{timeline, with_contents};
+use crate::store::timeline::{newest_moment, timeline, with_contents};
 use crate::store::{State, Store, redactor};
 
 /// The selection of an export.
@@ -148,18 +148,12 @@ fn survey_export(store: &Store, scope: &ExportScope) -> Result<(Head, Vec<Export
     let timeline = timeline(&store.state);
     let at = match &scope.at {
         Some(revision) => resolve(store, revision)?,
-        None => timeline
-            .moment(timeline.len() - 1)
-            .expect("the newest event"),
+        None => newest_moment(&store.state),
     };
     let lives = versions_by_memory(&store.state, scope, at.event);
     let is_there = |path: &&MemoryPath| {
-        let mut versions = lives.iter().flatten().map(|wanted| &wanted.version);
-        path.is_root()
-            || versions.any(|version| {
-                let found = version.path.as_ref();
-                found.is_some_and(|found| found == *path || found.is_below(path))
-            })
+        let mut all = lives.iter().flatten();
+        path.is_root() || all.any(|wanted| wanted.version.is_within(path))
     };
     if let Some(missing) = scope.within.iter().find(|path| !is_there(path)) {
         return Err(Error::NotThere {
@@ -209,12 +203,8 @@ fn versions_by_memory(state: &State, scope: &ExportScope, at: u64) -> Vec<Vec<Ex
         present.map(|wanted| vec![wanted]).collect()
     };
     let inside = |wanted: &ExportItem| {
-        let path = wanted.version.path.as_ref();
-        let fits = |path: &MemoryPath| {
-            let mut within = scope.within.iter();
-            within.any(|above| path == above || path.is_below(above))
-        };
-        scope.within.is_empty() || path.is_some_and(fits)
+        let mut within = scope.within.iter();
+        scope.within.is_empty() || within.any(|above| wanted.version.is_within(above))
     };
     lives.retain(|life| life.iter().any(inside));
     lives.sort_by_cached_key(|life| {

@@ -128,7 +128,7 @@ impl Store {
     /// # Errors
     /// Any error of checking history.
     pub fn count_events(&mut self) -> Result<u64> {
-        log::count_events(self)
+        with_lock(self, |store| Ok(store.state.catalog.events))
     }
 
     /// Returns the changes since the event count `since`, read from at most `events_max` of the
@@ -163,7 +163,6 @@ impl Store {
     ///
     /// # Errors
     /// The errors of [`Store::events`].
-    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn events_with_changes(
         &mut self,
         filter: &Filter,
@@ -194,7 +193,6 @@ impl Store {
     ///
     /// # Errors
     /// Any error of checking history.
-    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn list(
         &mut self,
         within: &MemoryPath,
@@ -235,7 +233,6 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotThere`](crate::error::Error::NotThere) if no memory ever was at the path, or it has no such version.
-    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn show_version(
         &mut self,
         path: &str,

@@ -38,11 +38,8 @@ const MADE: [Name; 7] = [
 
 /// See [`Store::check_vacant`].
 pub(super) fn check_vacant(root: &Path) -> Result<()> {
-    match Folder::at(root) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(Error::io("read", root)(e)),
-        Ok(folder) => check_vacant_folder(&folder),
-    }
+    let there = disk::if_there(Folder::at(root)).map_err(Error::io("read", root))?;
+    there.as_ref().map_or(Ok(()), check_vacant_folder)
 }
 
 /// See [`Store::init`] and [`Store::init_trial`].
@@ -62,10 +59,7 @@ pub(super) fn init(
         check_outside(root, folder)?;
     }
     // An existing empty folder is kept, as it may be somebody's working directory.
-    let there = match Folder::at(root) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-        there => Some(there.map_err(Error::io("open", root))?),
-    };
+    let there = disk::if_there(Folder::at(root)).map_err(Error::io("open", root))?;
     let lock = there.as_ref().map(Lock::of_folder).transpose()?;
     if let Some(there) = &there {
         check_vacant_folder(there)?;
@@ -137,10 +131,8 @@ impl<'a> InitTarget<'a> {
             }
         };
         let name = Name::new_building();
-        let made = above.make_folder(&name, 0o700);
-        let building = made.and_then(|()| above.sub(&name));
         Ok(Self {
-            building: building.map_err(above.fault("make", &name))?,
+            building: above.make_private(&name)?,
             root,
             there,
             above,
@@ -245,10 +237,7 @@ fn keyring_folder(root: &Folder, elsewhere: Option<&Path>) -> Result<Folder> {
         write_keyring_place(root, &Name::KEYRING_PLACE, path)?;
         return make_vacant(path);
     }
-    let name = Name::KEYRING;
-    let made = root.make_folder(&name, 0o700);
-    made.and_then(|()| root.sub(&name))
-        .map_err(root.fault("make", &name))
+    root.make_private(&Name::KEYRING)
 }
 
 /// Writes the first commit, and everything else that makes a folder with a keyring a store.

@@ -37,6 +37,11 @@ pub(crate) fn checkpoint(
     begin_journal(repository, journal, &packed)
 }
 
+/// Does the same in an open store.
+pub(super) fn checkpoint_ledger(ledger: &mut Ledger) -> Result<()> {
+    checkpoint(&ledger.repository, &ledger.keyring, &mut ledger.journal)
+}
+
 /// Does the same in a copy without a keyring.
 pub(crate) fn checkpoint_without_keys(
     repository: &Repository,
@@ -275,33 +280,28 @@ impl Work {
 /// Makes room in the journal. A full journal is packed by a thread; the command itself does it only
 /// if the thread does not keep up. Requires the store's lock.
 pub(super) fn checkpoint_if_due(store: &mut Store) -> Result<()> {
-    if store.ledger.journal.is_overfull() {
-        return checkpoint(
-            &store.ledger.repository,
-            &store.ledger.keyring,
-            &mut store.ledger.journal,
-        );
+    let ledger = &mut store.ledger;
+    if ledger.journal.is_overfull() {
+        return checkpoint_ledger(ledger);
     }
-    if !store.ledger.journal.is_full() {
+    if !ledger.journal.is_full() {
         return Ok(());
     }
-    if store.ledger.packing.is_busy() {
-        return store
-            .ledger
-            .packing
-            .hand_over_journal(&store.ledger.journal);
+    let (packing, journal) = (&mut ledger.packing, &ledger.journal);
+    if packing.is_busy() {
+        return packing.hand_over_journal(journal);
     }
-    store.ledger.packing.join();
-    if !store.ledger.packing.is_backing_off(&store.ledger.journal) {
+    packing.join();
+    if !packing.is_backing_off(journal) {
         let work = Work {
-            root: store.ledger.root.clone(),
-            keyring: store.ledger.keyring.folder().clone(),
+            root: ledger.root.clone(),
+            keyring: ledger.keyring.folder().clone(),
             policy: store.state.config.blobs.policy,
-            journal: store.ledger.journal.as_now()?,
-            next: Arc::clone(&store.ledger.packing.next),
-            leaving: Arc::clone(&store.ledger.packing.leaving),
+            journal: journal.as_now()?,
+            next: Arc::clone(&packing.next),
+            leaving: Arc::clone(&packing.leaving),
         };
-        store.ledger.packing.begin(work);
+        packing.begin(work);
     }
     Ok(())
 }
@@ -350,11 +350,7 @@ pub(super) fn compact(store: &mut Store, progress: &mut ProgressFn<'_>) -> Resul
     let lock = lock(&mut store.ledger)?;
     refresh(store)?;
     let before = storage_stats(&store.ledger)?;
-    checkpoint(
-        &store.ledger.repository,
-        &store.ledger.keyring,
-        &mut store.ledger.journal,
-    )?;
+    checkpoint_ledger(&mut store.ledger)?;
     let (head, loose) = (
         store.ledger.journal.head(),
         store.ledger.repository.loose()?,

@@ -167,9 +167,7 @@ pub(super) fn move_keyring(store: &mut Store, to: &Path) -> Result<()> {
         remove_left(root)?;
         // What takes the place of `keyring` is made whole beside it, and exchanged with it in one step.
         let copy = if is_own {
-            let made = root.make_folder(&Name::KEYRING_MOVING, 0o700);
-            let folder = made.and_then(|()| root.sub(&Name::KEYRING_MOVING));
-            Some(folder.map_err(root.fault("make", &Name::KEYRING_MOVING))?)
+            Some(root.make_private(&Name::KEYRING_MOVING)?)
         } else {
             check_outside(root.path(), to)?;
             if !is_there
@@ -235,27 +233,23 @@ fn put_in_place(store: &Store, copy: Option<&Folder>, elsewhere: Option<&Path>) 
 /// Reopens the keyring where it is now, after finishing a keyring update that an
 /// unclean stop left there. Called before anything is read or written with the keyring.
 pub(super) fn follow_keyring(store: &mut Store, unclean: Option<&PendingRecovery>) -> Result<()> {
-    let mut newer = None;
-    if store.state.catalog.head != Some(store.ledger.journal.head()) {
-        let blobs = config_blobs_at(&store.ledger.repository, store.ledger.journal.head())?;
-        if blobs.policy != store.state.config.blobs.policy {
-            let text = store.ledger.repository.public(blobs.policy)?;
-            let (_, policy) = parse_recorded_policy(&text)?;
-            newer = Some(policy);
+    let (ledger, state) = (&mut store.ledger, &store.state);
+    let (mut newer, head) = (None, ledger.journal.head());
+    if state.catalog.head != Some(head) {
+        let blobs = config_blobs_at(&ledger.repository, head)?;
+        if blobs.policy != state.config.blobs.policy {
+            let text = ledger.repository.public(blobs.policy)?;
+            newer = Some(parse_recorded_policy(&text)?.1);
         }
     }
-    let policy = newer.as_ref().unwrap_or(&store.state.config.policy);
-    let folder = keyring_at(
-        &store.ledger.root,
-        store.ledger.keyring_said.as_deref(),
-        policy,
-    )?;
+    let policy = newer.as_ref().unwrap_or(&state.config.policy);
+    let folder = keyring_at(&ledger.root, ledger.keyring_said.as_deref(), policy)?;
     if let Some(unclean) = unclean {
         unclean.place_keyring(&folder)?;
     }
-    let known = store.ledger.keyring.folder();
+    let known = ledger.keyring.folder();
     if !folder.is(known).map_err(Error::io("open", folder.path()))? {
-        store.ledger.keyring = store.ledger.keyring.reopened_in(&folder)?;
+        ledger.keyring = ledger.keyring.reopened_in(&folder)?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::state::timeline::VersionChange;
 use crate::store::history::ConfigDiff;
 use crate::store::history::diff::config_diff;
 use crate::store::signers::signers_before;
-use crate::store::timeline::{timeline, with_lock, with_timeline};
+use crate::store::timeline::{moment_of, timeline, with_lock, with_timeline};
 use crate::store::{State, Store};
 
 /// An event in history.
@@ -198,9 +198,7 @@ impl Filter {
 fn entries(store: &Store, numbers: Vec<u64>) -> impl Iterator<Item = Result<Entry>> + '_ {
     let newest_first = numbers.into_iter().rev();
     newest_first.map(|number| {
-        let moment = timeline(&store.state)
-            .moment(number)
-            .expect("an event of the timeline");
+        let moment = moment_of(&store.state, number);
         Ok(entry(store, moment.commit)?.0)
     })
 }
@@ -261,11 +259,6 @@ pub(super) fn last_seen(store: &Store) -> (StoreId, Moment) {
         commit: store.ledger.journal.head(),
     };
     (store.state.id, moment)
-}
-
-/// See [`Store::count_events`].
-pub(super) fn count_events(store: &mut Store) -> Result<u64> {
-    with_lock(store, |store| Ok(store.state.catalog.events))
 }
 
 /// See [`Store::changes_since`].

@@ -29,8 +29,8 @@ use crate::store::log::parse_path;
 use crate::store::recovery::refresh;
 use crate::store::rekey::{self, ProgressFn, Rekey, RekeyScope, Rekeyed, rotate};
 use crate::store::signers::{self, Removed, Signer, check_role};
-use crate::store::timeline::{timeline, with_contents};
-use crate::store::{Store, lock};
+use crate::store::timeline::{newest_moment, timeline, with_contents, with_lock};
+use crate::store::{State, Store, lock};
 
 impl Store {
     /// Returns everybody who can open the store, as of the newest commit.
@@ -72,10 +72,7 @@ impl Store {
         check_permitted(self, ADD_MEMBER_COMMAND)?;
         let next = self.ledger.keyring.prepare_wrap(&members)?;
         let text = recipients::to_file(&members);
-        let decision = ConfigChange {
-            command: ADD_MEMBER_COMMAND,
-            member: Some(name),
-        };
+        let decision = ConfigChange::new(ADD_MEMBER_COMMAND, Some(name));
         let (file, entry, head) = (
             PublicFile::Recipients,
             next.entry(),
@@ -108,10 +105,7 @@ impl Store {
     ) -> Result<Rekeyed> {
         rotate(
             self,
-            ConfigChange {
-                command: REMOVE_MEMBER_COMMAND,
-                member: Some(name),
-            },
+            ConfigChange::new(REMOVE_MEMBER_COMMAND, Some(name)),
             &|store| {
                 let leaver = check_leaver(store, name)?;
                 let mut members = store.state.config.members.clone();
@@ -137,10 +131,7 @@ impl Store {
     pub fn rekey(&mut self, context: &Context, progress: &mut ProgressFn<'_>) -> Result<Rekeyed> {
         rotate(
             self,
-            ConfigChange {
-                command: REKEY_COMMAND,
-                ..ConfigChange::default()
-            },
+            ConfigChange::new(REKEY_COMMAND, None),
             &|store| {
                 Ok(Rekey {
                     members: store.state.config.members.clone(),
@@ -181,7 +172,20 @@ impl Store {
     /// # Errors
     /// [`Error::NotThere`] if there is none; otherwise as for [`Store::moment`].
     pub fn find_memory(&mut self, memory: &str) -> Result<(MemoryId, MemoryPath)> {
-        config::find_memory(self, memory)
+        let wanted = MemorySelector::parse(&self.state, memory)?;
+        with_lock(self, |store| {
+            let found = match &wanted {
+                MemorySelector::Id(id) => store.state.catalog.memory(*id),
+                MemorySelector::Path(path) => store.state.catalog.at(path),
+            };
+            let found = found.map(|memory| (memory.id, memory.path.clone()));
+            found.ok_or_else(|| Error::NotThere {
+                path: memory.to_owned(),
+                when: "now".into(),
+                hint: "`agekeep view --raw` lists every path, and `agekeep log` with a path shows its history"
+                    .into(),
+            })
+        })
     }
 
     /// Returns a backup of the keyring, encrypted to all of an audience, and the moment whose keys it
@@ -193,7 +197,24 @@ impl Store {
     /// [`Error::NotAReader`], [`MembershipFault::Nobody`] if nobody is an auditor, [`Error::TooLong`]
     /// above 1 GiB, [`Error::Key`] if a recipient's plugin fails.
     pub fn backup_keys(&mut self, audience: Audience) -> Result<(Vec<u8>, Moment)> {
-        backup_keys(self, audience)
+        let lock = lock(&mut self.ledger)?;
+        refresh(self)?;
+        require_reader(&self.ledger)?;
+        let role = match audience {
+            Audience::Readers => Role::Reader,
+            Audience::Auditors => Role::Auditor,
+        };
+        let of_role = self.members().iter().filter(|member| member.role == role);
+        let recipients: Vec<Recipient> = of_role.map(|member| member.recipient.clone()).collect();
+        if recipients.is_empty() {
+            return Err(Error::Membership(MembershipFault::Nobody { name: None }));
+        }
+        let (store, moment) = self.last_seen();
+        let (keyring, end) = (&self.ledger.keyring, (moment.event, moment.commit));
+        let whose = (audience, &recipients[..]);
+        let bytes = backup::make(keyring.folder(), store, end, whose, keyring.unlock())?;
+        drop(lock);
+        Ok((bytes, moment))
     }
 
     /// Moves the keyring of this machine to another folder, outside the store or back into it, for
@@ -215,7 +236,8 @@ impl Store {
     /// [`Error::NotThere`] if there is none, [`Error::MissingKey`] if its key is gone; otherwise as
     /// for [`Store::rekey`].
     pub fn export_keys(&mut self, memory: &str, context: &Context) -> Result<ExportedKeys> {
-        export_keys(self, memory, context)
+        let wanted = MemorySelector::parse(&self.state, memory)?;
+        with_contents(self, |store| record_key_export(store, &wanted, context))
     }
 
     /// Re-encrypts the live memories that a glob matches to fresh identities; all others keep their
@@ -236,7 +258,7 @@ impl Store {
     /// Returns everybody who may write, in the order of the file `signers`.
     #[must_use]
     pub fn signer_list(&self) -> Vec<Signer> {
-        signers::signer_list(&self.state)
+        signers::signers_in(&self.state.config.signers)
     }
 
     /// Adds a signer with a role, as an event of its own. They may write from the next event on.
@@ -264,7 +286,6 @@ impl Store {
     /// [`SigningFault::Exists`](crate::error::SigningFault::Exists) if they have the role already,
     /// [`SigningFault::Last`](crate::error::SigningFault::Last) if no owner would be left;
     /// otherwise as for [`Store::execute`].
-    #[allow(clippy::missing_panics_doc)] // never: the expectation says why
     pub fn set_signer_role(
         &mut self,
         name: &str,
@@ -328,56 +349,14 @@ pub struct ExportedKeys {
 /// The command of an event that exports keys.
 const COMMAND: &str = "keys_export";
 
-/// See [`Store::backup_keys`].
-fn backup_keys(store: &mut Store, audience: Audience) -> Result<(Vec<u8>, Moment)> {
-    let lock = lock(&mut store.ledger)?;
-    refresh(store)?;
-    require_reader(&store.ledger)?;
-    let moment = Moment {
-        event: store.state.catalog.events.saturating_sub(1),
-        commit: store.ledger.journal.head(),
-    };
-    let keyring = &store.ledger.keyring;
-    let members = store.state.config.members.iter();
-    let role = match audience {
-        Audience::Readers => Role::Reader,
-        Audience::Auditors => Role::Auditor,
-    };
-    let of_role = members.filter(|member| member.role == role);
-    let recipients: Vec<Recipient> = of_role.map(|member| member.recipient.clone()).collect();
-    if recipients.is_empty() {
-        return Err(Error::Membership(MembershipFault::Nobody { name: None }));
-    }
-    let (folder, end) = (keyring.folder(), (moment.event, moment.commit));
-    let whose = (audience, &recipients[..]);
-    let bytes = backup::make(folder, store.state.id, end, whose, keyring.unlock())?;
-    drop(lock);
-    Ok((bytes, moment))
-}
-
-/// See [`Store::export_keys`].
-pub(super) fn export_keys(
-    store: &mut Store,
-    memory: &str,
-    context: &Context,
-) -> Result<ExportedKeys> {
-    let wanted = match MemoryId::from_hex(memory) {
-        Some(id) => MemorySelector::Id(id),
-        None => MemorySelector::Path(parse_path(&store.state, memory)?),
-    };
-    with_contents(store, |store| record_key_export(store, &wanted, context))
-}
-
 fn record_key_export(
     store: &mut Store,
     wanted: &MemorySelector,
     context: &Context,
 ) -> Result<ExportedKeys> {
     check_role(store, COMMAND)?;
-    let newest = timeline(&store.state).len() - 1;
-    let moment = timeline(&store.state)
-        .moment(newest)
-        .expect("the newest event");
+    let moment = newest_moment(&store.state);
+    let newest = moment.event;
     let version = match wanted {
         MemorySelector::Id(id) => timeline(&store.state).versions(*id, newest).next_back(),
         MemorySelector::Path(path) => timeline(&store.state).at(path, newest),
@@ -419,4 +398,13 @@ fn record_key_export(
 enum MemorySelector {
     Id(MemoryId),
     Path(MemoryPath),
+}
+
+impl MemorySelector {
+    fn parse(state: &State, text: &str) -> Result<Self> {
+        match MemoryId::from_hex(text) {
+            Some(id) => Ok(Self::Id(id)),
+            None => parse_path(state, text).map(Self::Path),
+        }
+    }
 }

@@ -90,9 +90,9 @@ impl From<Error> for PlanFault {
     }
 }
 
-type Drafted = std::result::Result<Plan, PlanFault>;
+type Drafted = Result<Plan, PlanFault>;
 
-fn refuse<T>(refusal: Refusal, text: impl Into<String>) -> std::result::Result<T, PlanFault> {
+fn refuse<T>(refusal: Refusal, text: impl Into<String>) -> Result<T, PlanFault> {
     Err(PlanFault::Refused(refusal, text.into()))
 }
 
@@ -162,7 +162,7 @@ struct RedactedAhead {
     redactor: Redactor,
     path: MemoryPath,
     text: Text,
-    redacted: std::result::Result<Redacted, Withheld>,
+    redacted: Result<Redacted, Withheld>,
 }
 
 impl ComputedAhead {
@@ -189,7 +189,7 @@ impl ComputedAhead {
         redactor: &Redactor,
         path: &MemoryPath,
         text: &Text,
-    ) -> std::result::Result<Redacted, Withheld> {
+    ) -> Result<Redacted, Withheld> {
         let redact = || redactor.redact(path.as_str(), text);
         let ahead = self.redacted.get_or_init(|| RedactedAhead {
             redactor: redactor.clone(),
@@ -358,7 +358,7 @@ fn redacted(
     shown: &str,
     text: &Text,
     ahead: Option<&ComputedAhead>,
-) -> std::result::Result<Redacted, PlanFault> {
+) -> Result<Redacted, PlanFault> {
     let redactor = redactor(store)?;
     let redacted = match ahead {
         Some(ahead) => ahead.redacted(redactor, path, text),
@@ -382,11 +382,7 @@ fn redacted(
 }
 
 /// Refuses a new path that holds a secret, without repeating it.
-fn no_secret_in(
-    store: &Store,
-    path: &MemoryPath,
-    shown: &str,
-) -> std::result::Result<(), PlanFault> {
+fn no_secret_in(store: &Store, path: &MemoryPath, shown: &str) -> Result<(), PlanFault> {
     for text in [path.as_str(), shown] {
         match redactor(store)?.in_path(text) {
             Ok(None) => {}
@@ -426,7 +422,7 @@ fn text_at_base(
     ledger: &mut Ledger,
     memory: &Memory,
     call: &PlanInput<'_>,
-) -> std::result::Result<Text, PlanFault> {
+) -> Result<Text, PlanFault> {
     let text = text_now(ledger, memory, call)?;
     if let Some(base) = call.base {
         check_base(base, &text, call.shown)?;
@@ -452,7 +448,7 @@ fn place(state: &State, path: &MemoryPath) -> PathRef {
 
 /// Parses a path that a new memory may have, or that an existing memory has from an earlier version
 /// of agekeep.
-fn parse(state: &State, text: &str) -> std::result::Result<MemoryPath, PathFault> {
+fn parse(state: &State, text: &str) -> Result<MemoryPath, PathFault> {
     let bytes_max = state.config.policy.limits.path_bytes;
     let is_there = |path: &MemoryPath| {
         let unexpired = unexpired(state);
@@ -464,25 +460,21 @@ fn parse(state: &State, text: &str) -> std::result::Result<MemoryPath, PathFault
     })
 }
 
-fn path_named(store: &Store, shown: &str) -> std::result::Result<MemoryPath, PlanFault> {
+fn path_named(store: &Store, shown: &str) -> Result<MemoryPath, PlanFault> {
     parse(&store.state, shown).or_else(|fault| refuse_path(store, shown, &fault))
 }
 
 /// Returns the place for a path that was asked for and belongs to no memory, with secrets redacted.
-fn asked(store: &Store, path: &MemoryPath) -> std::result::Result<PathRef, PlanFault> {
+fn asked(store: &Store, path: &MemoryPath) -> Result<PathRef, PlanFault> {
     Ok(PathRef::asked(&redactor(store)?.line(path.as_str()).0))
 }
 
 /// Refuses a path without repeating secrets in it, even if the error shortens the path.
-fn refuse_path<T>(
-    store: &Store,
-    shown: &str,
-    fault: &PathFault,
-) -> std::result::Result<T, PlanFault> {
+fn refuse_path<T>(store: &Store, shown: &str, fault: &PathFault) -> Result<T, PlanFault> {
     path_refused(&redactor(store)?.line(shown).0, fault)
 }
 
-fn relative_path(store: &Store, shown: &str) -> std::result::Result<MemoryPath, PlanFault> {
+fn relative_path(store: &Store, shown: &str) -> Result<MemoryPath, PlanFault> {
     parse(&store.state, &absolute(shown)).or_else(|fault| refuse_path(store, shown, &fault))
 }
 
@@ -492,7 +484,7 @@ fn evict_expired_checked(
     store: &Store,
     path: &MemoryPath,
     shown: &str,
-) -> std::result::Result<Vec<PlannedChange>, PlanFault> {
+) -> Result<Vec<PlannedChange>, PlanFault> {
     let making_way = evict_expired(&store.state, path);
     if making_way.is_empty() || !is_clock_implausible(&store.state) {
         return Ok(making_way);
@@ -504,11 +496,7 @@ fn evict_expired_checked(
     refuse(Refusal::Precondition, text)
 }
 
-fn not_below_a_file(
-    state: &State,
-    path: &MemoryPath,
-    shown: &str,
-) -> std::result::Result<(), PlanFault> {
+fn not_below_a_file(state: &State, path: &MemoryPath, shown: &str) -> Result<(), PlanFault> {
     match path
         .ancestors()
         .find(|above| unexpired(state).at(above).is_some())
@@ -571,14 +559,14 @@ fn moved_on(shown: &str) -> String {
     )
 }
 
-fn check_base(base: Digest, text: &Text, shown: &str) -> std::result::Result<(), PlanFault> {
+fn check_base(base: Digest, text: &Text, shown: &str) -> Result<(), PlanFault> {
     if Digest::of(text.as_str().as_bytes()) == base {
         return Ok(());
     }
     refuse(Refusal::Precondition, moved_on(shown))
 }
 
-fn needs_file(call: &PlanInput<'_>) -> std::result::Result<(), PlanFault> {
+fn needs_file(call: &PlanInput<'_>) -> Result<(), PlanFault> {
     match call.base {
         None => Ok(()),
         Some(_) => refuse(
@@ -591,7 +579,7 @@ fn needs_file(call: &PlanInput<'_>) -> std::result::Result<(), PlanFault> {
     }
 }
 
-fn path_refused<T>(shown: &str, fault: &PathFault) -> std::result::Result<T, PlanFault> {
+fn path_refused<T>(shown: &str, fault: &PathFault) -> Result<T, PlanFault> {
     let shown = path::visible(&bounded(shown, ECHO_CHARACTERS_MAX));
     match fault {
         PathFault::Outside => refuse(
@@ -611,16 +599,8 @@ fn path_refused<T>(shown: &str, fault: &PathFault) -> std::result::Result<T, Pla
 }
 
 pub(super) fn touch(memory: &Memory, change: Change) -> MemoryChange {
-    MemoryChange {
-        id: memory.id,
-        change,
-        path: Some(memory.path.clone()),
-        version: memory.version,
-        bytes: memory.bytes,
-        blob: None,
-        from: None,
-        because: None,
-    }
+    let last = (memory.version, memory.bytes);
+    MemoryChange::of(memory.id, change, Some(memory.path.clone()), last)
 }
 
 fn at(memory: &Memory) -> PlanTarget {

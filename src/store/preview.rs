@@ -89,8 +89,3 @@ pub(super) fn compare_with_stored(
         Ok(TextComparison::Other(Digest::of(kept.as_str().as_bytes())))
     })
 }
-
-/// See [`Store::without_secrets`].
-pub(super) fn without_secrets(store: &Store, line: &str) -> Result<String> {
-    Ok(redactor(store)?.line(line).0)
-}

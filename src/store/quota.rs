@@ -95,11 +95,8 @@ pub(super) fn plan_too_many(store: &Store, context: &Context) -> Result<Option<P
     // The session as it is recorded, after redaction.
     let said = CallerClaims::of(context, redactor(store)?, &mut Vec::new());
     let since = store.state.catalog.times.millis_to(now(&store.state));
-    let lately = store
-        .state
-        .catalog
-        .recent
-        .of(said.session.as_deref(), since);
+    let recent = &store.state.catalog.recent;
+    let lately = recent.of(said.session.as_deref(), since);
     if lately.refused {
         return Err(Error::TooManyEvents { events_max: max });
     }

@@ -315,12 +315,11 @@ pub(super) fn refresh(store: &mut Store) -> Result<()> {
 /// Loads what other processes have done, before commands of agents, which need no object in its
 /// place. Requires the store's lock.
 pub(super) fn refresh_for_commands(store: &mut Store) -> Result<()> {
-    let is_same_journal = refresh_journal(&mut store.ledger)?;
-    let unclean = restore_objects_of_others(&mut store.ledger, is_same_journal)?;
-    store
-        .ledger
-        .rollback_check
-        .check(&store.ledger.repository, store.ledger.journal.head())?;
+    let ledger = &mut store.ledger;
+    let is_same_journal = refresh_journal(ledger)?;
+    let unclean = restore_objects_of_others(ledger, is_same_journal)?;
+    let head = ledger.journal.head();
+    ledger.rollback_check.check(&ledger.repository, head)?;
     follow_keyring(store, unclean.as_ref())?;
     if let Some(unclean) = unclean {
         unclean.finish(&store.ledger.repository, &mut store.ledger.keyring)?;
@@ -330,10 +329,8 @@ pub(super) fn refresh_for_commands(store: &mut Store) -> Result<()> {
         catch_up(store)?;
     }
     reload_config(store)?;
-    store
-        .ledger
-        .keyring
-        .expect_role_of(&store.state.config.members);
+    let members = &store.state.config.members;
+    store.ledger.keyring.expect_role_of(members);
     load_trees(&mut store.ledger)?;
     check_keyring(store)?;
     // If these fail, the old keys are still not used, and nothing is recorded. The trees are
@@ -380,21 +377,20 @@ fn load_trees(ledger: &mut Ledger) -> Result<()> {
 /// Brings the catalog up to the newest commit: from its file as far as that goes, then from
 /// history.
 pub(super) fn catch_up(store: &mut Store) -> Result<()> {
-    store
-        .ledger
-        .catalog_file
-        .load(&mut store.state.catalog, store.ledger.keyring.cache_key());
+    let (ledger, catalog) = (&mut store.ledger, &mut store.state.catalog);
+    let key = ledger.keyring.cache_key();
+    ledger.catalog_file.load(catalog, key);
     // Whoever holds the cache key can have written other public files there.
-    if let Some(head) = store.state.catalog.head
-        && config_blobs_at(&store.ledger.repository, head).ok() != store.state.catalog.decided
+    if let Some(head) = catalog.head
+        && config_blobs_at(&ledger.repository, head).ok() != catalog.decided
     {
-        store.state.catalog = Catalog::empty();
+        *catalog = Catalog::empty();
     }
-    let missing = if let Some(missing) = commits_since(&store.ledger, store.state.catalog.head)? {
+    let missing = if let Some(missing) = commits_since(ledger, catalog.head)? {
         missing
     } else {
-        store.state.catalog = Catalog::empty();
-        commits_since(&store.ledger, None)?.unwrap_or_default()
+        *catalog = Catalog::empty();
+        commits_since(ledger, None)?.unwrap_or_default()
     };
     replay(store, &missing)?;
     if let Some(id) = store.state.catalog.nameless() {
@@ -421,19 +417,10 @@ pub(super) fn commits_since(
 
 /// Replays commits into the catalog, in order.
 fn replay(store: &mut Store, commits: &[ObjectId]) -> Result<()> {
-    let (catalog, file) = (&mut store.state.catalog, &mut store.ledger.catalog_file);
-    let mut fold = Replay::new(
-        &store.ledger.repository,
-        catalog,
-        file,
-        &store.ledger.keyring,
-    )?;
-    check_all(
-        &store.ledger.root,
-        &store.ledger.keyring,
-        commits,
-        |checked| fold.add(&checked),
-    )
+    let (ledger, catalog) = (&mut store.ledger, &mut store.state.catalog);
+    let (repository, keyring) = (&ledger.repository, &ledger.keyring);
+    let mut fold = Replay::new(repository, catalog, &mut ledger.catalog_file, keyring)?;
+    check_all(&ledger.root, keyring, commits, |checked| fold.add(&checked))
 }
 
 /// Returns the commits after `known` up to `newest`; `None` if `known` is no ancestor of `newest`.

@@ -19,11 +19,15 @@ use crate::repository::object::Object;
 use crate::state::catalog::Memory;
 use crate::store::answer::Meta;
 use crate::store::commit::SealedPlan;
-use crate::store::config::{ConfigChange, check_permitted, record_config_change};
-use crate::store::journal_checkpoint::checkpoint;
+use crate::store::config::{
+    ConfigChange, change_public_file, check_permitted, record_config_change,
+};
+use crate::store::journal_checkpoint::checkpoint_ledger;
+use crate::store::plan::touch;
 use crate::store::recovery::refresh;
 use crate::store::recovery::replay::renew_catalog_file;
 use crate::store::timeline::load_timeline;
+use crate::store::versions::if_open;
 use crate::store::{Ledger, State, Store, lock};
 use crate::{journal, version};
 
@@ -86,13 +90,11 @@ pub(super) fn rotate(
             Some(_) => return Err(Error::Membership(MembershipFault::Overtaken)),
             None => {
                 check_permitted(store, decision.command)?;
-                let mut next = store
-                    .ledger
-                    .keyring
-                    .prepare_rotation(&members, scope == RekeyScope::All)?;
+                let (ledger, all) = (&store.ledger, scope == RekeyScope::All);
+                let mut next = ledger.keyring.prepare_rotation(&members, all)?;
                 // Blobs of an interrupted rotation may be torn; those are made again.
                 next.retain(|done| {
-                    let made = store.ledger.repository.sealed(done.blob);
+                    let made = ledger.repository.sealed(done.blob);
                     made.is_ok_and(|made| made.digest() == done.digest)
                 });
                 next
@@ -113,11 +115,8 @@ pub(super) fn rotate(
             let meta = commit_rotation(store, decision, &members, scope, &next, context)?;
             drop(lock);
             let now = |(id, blob): &UnreadableVersion| {
-                store
-                    .state
-                    .catalog
-                    .memory(*id)
-                    .is_some_and(|memory| memory.blob == *blob)
+                let memory = store.state.catalog.memory(*id);
+                memory.is_some_and(|memory| memory.blob == *blob)
             };
             let left = left.iter().filter(|left| now(left));
             let mut left: Vec<MemoryId> = left.map(|(id, _)| *id).collect();
@@ -152,19 +151,13 @@ fn reencrypt_all(
 ) -> Result<(Vec<ReencryptedVersion>, Vec<UnreadableVersion>)> {
     let (root, keyring) = (&ledger.root, &ledger.keyring);
     let own = || Repository::open(root, journal::find);
-    let each = on_every_core(
-        memories,
-        THREAD_MIN,
-        own,
-        |repository, memory| match reencrypt(repository, keyring, memory) {
-            Ok((key, blob, digest)) => {
-                let made = (blob, digest);
-                Ok(Ok(next.reencrypt(memory.id, &key, memory.blob, made)))
-            }
-            Err(error) if error.is_of_one_memory() => Ok(Err((memory.id, memory.blob))),
-            Err(error) => Err(error),
-        },
-    )?;
+    let each = on_every_core(memories, THREAD_MIN, own, |repository, memory| {
+        let made = if_open(reencrypt(repository, keyring, memory))?;
+        let made = made.map(|(key, blob, digest)| {
+            next.reencrypt(memory.id, &key, memory.blob, (blob, digest))
+        });
+        Ok::<_, Error>(made.ok_or((memory.id, memory.blob)))
+    })?;
     let (mut done, mut unreadable) = (Vec::new(), Vec::new());
     for one in each {
         match one {
@@ -199,11 +192,7 @@ fn commit_rotation(
     // The re-encrypted blobs are too large for the journal, so they are synced before the record.
     // Also, the journal must not keep entries for a keyring table that is about to go.
     store.ledger.repository.sync()?;
-    checkpoint(
-        &store.ledger.repository,
-        &store.ledger.keyring,
-        &mut store.ledger.journal,
-    )?;
+    checkpoint_ledger(&mut store.ledger)?;
     // The timeline file is sealed under a key that is about to go.
     load_timeline(store)?;
     sealed_plan.next = Some(next.entry());
@@ -235,18 +224,10 @@ pub(super) fn with_new_keyring(
         store.ledger.timeline_file.append(timeline, 0, key);
     }
     // Until the new keyring's files are in place, only the journal says that it is in force.
-    if store
-        .ledger
-        .repository
-        .head()
-        .is_ok_and(|head| head == Some(store.ledger.journal.head()))
-    {
+    let branch = store.ledger.repository.head().ok().flatten();
+    if branch == Some(store.ledger.journal.head()) {
         // The event is on record. A later command retries whatever fails now.
-        drop(checkpoint(
-            &store.ledger.repository,
-            &store.ledger.keyring,
-            &mut store.ledger.journal,
-        ));
+        drop(checkpoint_ledger(&mut store.ledger));
     }
     Ok(meta)
 }
@@ -258,16 +239,9 @@ fn record_rotation(
     mut sealed_plan: SealedPlan,
     context: &Context,
 ) -> Result<Meta> {
-    let text = recipients::to_file(members);
-    let file = Object::public(&text);
-    let blob = file.id;
-    if store.state.config.blobs.recipients != blob {
-        let root = store
-            .ledger
-            .trees
-            .put_public(PublicFile::Recipients.name(), blob);
-        sealed_plan.objects.extend([file, root]);
-        sealed_plan.decides = Some((PublicFile::Recipients, blob));
+    let file = Object::public(&recipients::to_file(members));
+    if store.state.config.blobs.recipients != file.id {
+        sealed_plan.decide(&mut store.ledger.trees, PublicFile::Recipients, file);
     }
     record_config_change(store, decision, sealed_plan, context)
 }
@@ -277,14 +251,9 @@ impl SealedPlan {
     pub(super) fn add_reencrypted(&mut self, memory: &Memory, (blob, digest): (ObjectId, Digest)) {
         self.blobs.push((memory.id, Some(blob)));
         self.touches.push(MemoryChange {
-            id: memory.id,
-            change: Change::Reseal,
-            path: Some(memory.path.clone()),
             version: memory.version + 1,
-            bytes: memory.bytes,
             blob: Some((blob, digest)),
-            from: None,
-            because: None,
+            ..touch(memory, Change::Reseal)
         });
     }
 }
@@ -301,13 +270,8 @@ pub(super) fn rekey_some(
     refresh(store)?;
     check_permitted(store, REKEY_COMMAND)?;
     let fits = |memory: &&Memory| wanted.fits(memory.path.as_str());
-    let memories: Vec<Memory> = store
-        .state
-        .catalog
-        .memories()
-        .filter(fits)
-        .cloned()
-        .collect();
+    let memories = store.state.catalog.memories();
+    let memories: Vec<Memory> = memories.filter(fits).cloned().collect();
     store.state.catalog.check()?;
     if memories.is_empty() {
         return Err(Error::NotThere {
@@ -319,26 +283,18 @@ pub(super) fn rekey_some(
     let (mut sealed_plan, mut left) = (SealedPlan::default(), Vec::new());
     for memory in &memories {
         progress(sealed_plan.fresh.len() as u64, memories.len() as u64);
-        match reencrypt(&store.ledger.repository, &store.ledger.keyring, memory) {
-            Ok((key, blob, digest)) => {
-                sealed_plan.add_reencrypted(memory, (blob, digest));
-                sealed_plan.fresh.push((memory.id, key));
-            }
-            Err(error) if error.is_of_one_memory() => left.push(memory.id),
-            Err(error) => return Err(error),
+        let made = reencrypt(&store.ledger.repository, &store.ledger.keyring, memory);
+        if let Some((key, blob, digest)) = if_open(made)? {
+            sealed_plan.add_reencrypted(memory, (blob, digest));
+            sealed_plan.fresh.push((memory.id, key));
+        } else {
+            left.push(memory.id);
         }
     }
     // The re-encrypted blobs are too large for the journal, so they are synced before the record.
     store.ledger.repository.sync()?;
-    checkpoint(
-        &store.ledger.repository,
-        &store.ledger.keyring,
-        &mut store.ledger.journal,
-    )?;
-    let decision = ConfigChange {
-        command: REKEY_COMMAND,
-        ..ConfigChange::default()
-    };
+    checkpoint_ledger(&mut store.ledger)?;
+    let decision = ConfigChange::new(REKEY_COMMAND, None);
     let meta = record_config_change(store, decision, sealed_plan, context)?;
     drop(lock);
     Ok(Rekeyed { meta, left })
@@ -384,14 +340,9 @@ pub(super) fn upgrade(store: &mut Store) -> Result<()> {
     }
     check_permitted(store, UPGRADE_COMMAND)?;
     let none = HashSet::new();
-    let (members, least) = (
-        store.state.config.members.clone(),
-        store.state.catalog.erased.unwrap_or_default(),
-    );
-    let next = store
-        .ledger
-        .keyring
-        .prepare_erasure(&members, (&none, &none), &[], least)?;
+    let (keyring, members) = (&store.ledger.keyring, &store.state.config.members);
+    let least = store.state.catalog.erased.unwrap_or_default();
+    let next = keyring.prepare_erasure(members, (&none, &none), &[], least)?;
     let head = store.ledger.journal.head();
     record_upgrade(store, &next).inspect_err(|_| {
         if store.ledger.journal.head() == head {
@@ -400,38 +351,22 @@ pub(super) fn upgrade(store: &mut Store) -> Result<()> {
     })
 }
 
-fn record_upgrade(store: &mut Store, next: &crate::keyring::StagedKeyring) -> Result<()> {
+fn record_upgrade(store: &mut Store, next: &StagedKeyring) -> Result<()> {
     // The journal must not keep entries for a keyring table that is about to go.
     store.ledger.repository.sync()?;
-    checkpoint(
-        &store.ledger.repository,
-        &store.ledger.keyring,
-        &mut store.ledger.journal,
-    )?;
+    checkpoint_ledger(&mut store.ledger)?;
     // The timeline file is sealed under a key that is about to go.
     load_timeline(store)?;
     let prepared = store.ledger.keyring.after(next)?;
-    let file = Object::public(&store.state.config.policy.to_file(store.state.id)?);
-    let decision = ConfigChange {
-        command: UPGRADE_COMMAND,
-        member: None,
-    };
+    let text = store.state.config.policy.to_file(store.state.id)?;
+    let decision = ConfigChange::new(UPGRADE_COMMAND, None);
     let context = Context {
         reason: Some(REASON.into()),
         ..Context::default()
     };
     let done = with_new_keyring(store, prepared, |store| {
-        let root = store
-            .ledger
-            .trees
-            .put_public(PublicFile::Policy.name(), file.id);
-        let sealed_plan = SealedPlan {
-            next: Some(next.entry()),
-            decides: Some((PublicFile::Policy, file.id)),
-            objects: vec![file, root],
-            ..SealedPlan::default()
-        };
-        record_config_change(store, decision, sealed_plan, &context)
+        let next = Some(next.entry());
+        change_public_file(store, decision, PublicFile::Policy, &text, next, &context)
     });
     done.map(drop)
 }

@@ -83,10 +83,7 @@ pub(crate) fn digits_of(key: &VerifyingKey) -> String {
 
 /// Reads when something was last taken from a remote, or nothing was new there; `None` if that never was. `own`
 /// has the digits of this machine.
-fn last_reached(
-    text: &str,
-    own: Option<&str>,
-) -> std::result::Result<Option<DateTime<Utc>>, &'static str> {
+fn last_reached(text: &str, own: Option<&str>) -> Result<Option<DateTime<Utc>>, &'static str> {
     let fault = "it does not say when the remotes were reached";
     let reached: Reached = toml::from_str(text).map_err(|_| fault)?;
     let remotes = reached.remotes.values();
@@ -101,7 +98,7 @@ fn last_reached(
     let times = times
         .chain(&reached.reached)
         .map(|time| time.parse::<DateTime<Utc>>());
-    let times: std::result::Result<Vec<_>, _> = times.collect();
+    let times: Result<Vec<_>, _> = times.collect();
     Ok(times.map_err(|_| fault)?.into_iter().max())
 }
 

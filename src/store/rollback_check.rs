@@ -7,14 +7,15 @@ use crate::crypto::digest::Digest;
 use crate::crypto::sign::{SignedBy, Signers, VerifyingKey};
 use crate::disk::BackgroundSync;
 use crate::error::{Error, Result};
-use crate::event::{ACCEPT_COMMAND, Context, Moment};
+use crate::event::{ACCEPT_COMMAND, Context, Event, Moment};
 use crate::id::{ObjectId, StoreId};
 use crate::journal::Journal;
 use crate::repository::Repository;
 use crate::repository::object::Commit;
 use crate::store::answer::Meta;
-use crate::store::commit::{SealedPlan, event, record};
+use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::keyring_location::check_keyring;
+use crate::store::log::last_seen;
 use crate::store::pin::{FirstUseRecord, KnownCopy, Origin, Pin, Place, SeenMoment};
 use crate::store::recovery::{self, refresh};
 use crate::store::signed_checkpoint::{Checkpoint, FileDigest};
@@ -494,21 +495,16 @@ fn founder(repository: &Repository, first: &First) -> Result<VerifyingKey> {
 /// still work, but commands are refused.
 pub(super) fn pin_head(store: &mut Store) {
     remember_head(store);
-    store.ledger.rollback_check.unkept = store
-        .ledger
-        .rollback_check
-        .write_pin(&store.ledger.journal)
-        .err();
+    let ledger = &mut store.ledger;
+    let written = ledger.rollback_check.write_pin(&ledger.journal);
+    ledger.rollback_check.unkept = written.err();
 }
 
 pub(super) fn remember_head(store: &mut Store) {
-    store.ledger.rollback_check.remember(SeenMoment {
-        moment: Moment {
-            event: store.state.catalog.events.saturating_sub(1),
-            commit: store.ledger.journal.head(),
-        },
-        digest: store.ledger.chain,
-    });
+    let (_, moment) = last_seen(store);
+    let digest = store.ledger.chain;
+    let seen = SeenMoment { moment, digest };
+    store.ledger.rollback_check.remember(seen);
 }
 
 /// See [`Store::checkpoint`].
@@ -575,23 +571,14 @@ pub(super) fn accept_rollback(
     if lost.is_none() && !keys {
         return Err(Error::NotRolledBack);
     }
-    let mut redactions = Vec::new();
-    let mut event = event(&store, ACCEPT_COMMAND, context, &mut redactions)?;
-    event.redactions.clone_from(&redactions);
-    event.lost = lost.map(|lost| lost.moment);
-    if keys {
-        event.keys = Some(store.ledger.keyring.commitment()?);
-    }
-    let (event, commit) = record(&mut store, event, SealedPlan::default())?;
-    drop(lock);
-    let meta = Meta {
-        event: event.number,
-        commit,
-        time: event.time,
-        outcome: event.outcome,
-        error: None,
-        memory: None,
-        redactions,
+    let keys = keys.then(|| store.ledger.keyring.commitment());
+    let keys = keys.transpose()?;
+    let says = |event: &mut Event| {
+        event.lost = lost.map(|lost| lost.moment);
+        event.keys = keys;
     };
+    let nothing = SealedPlan::default();
+    let meta = record_sealed(&mut store, ACCEPT_COMMAND, nothing, says, context)?;
+    drop(lock);
     Ok((store, lost, meta))
 }

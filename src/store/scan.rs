@@ -35,7 +35,7 @@ use crate::store::history::read::{
     HistoryRead, nameless, path_ref_ever, record_history_read, text_then,
 };
 use crate::store::rekey::ProgressFn;
-use crate::store::timeline::{timeline, with_contents};
+use crate::store::timeline::{newest_moment, timeline, with_contents};
 use crate::store::{State, Store, redactor};
 
 /// Versions in a piece: it takes some tenths of a second, and each core holds only its current text
@@ -116,11 +116,10 @@ fn survey(store: &Store, scope: &ScanScope) -> Result<Survey> {
             .collect()
     };
     if let Some(within) = scope.within.as_ref().filter(|_| scope.present) {
-        let inside = |path: &MemoryPath| path == within || path.is_below(within);
-        lives.retain(|life| life.iter().all(|v| v.path.as_ref().is_some_and(inside)));
+        lives.retain(|life| life.iter().all(|version| version.is_within(within)));
     }
     let mut survey = Survey {
-        at: timeline.moment(newest).expect("the newest event"),
+        at: newest_moment(&store.state),
         redactor: redactor(store)?.clone(),
         memories: 0,
         versions: Vec::new(),

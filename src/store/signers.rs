@@ -44,11 +44,6 @@ pub struct Removed {
     pub meta: Meta,
 }
 
-/// See [`Store::signer_list`].
-pub(super) fn signer_list(state: &State) -> Vec<Signer> {
-    signers_in(&state.config.signers)
-}
-
 pub(super) fn signers_in(signers: &Signers) -> Vec<Signer> {
     signers.entries().map(Signer::of).collect()
 }
@@ -91,7 +86,6 @@ pub(super) fn add_signer(
 }
 
 /// See [`Store::set_signer_role`].
-#[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub(super) fn set_signer_role(
     store: &mut Store,
     name: &str,
@@ -165,10 +159,7 @@ fn change_signers_file(
     text: &str,
     context: &Context,
 ) -> Result<Meta> {
-    let decision = ConfigChange {
-        command,
-        member: Some(name),
-    };
+    let decision = ConfigChange::new(command, Some(name));
     change_public_file(store, decision, PublicFile::Signers, text, None, context)
 }
 

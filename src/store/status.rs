@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use crate::crypto::digest::Digest;
 use crate::crypto::recipients::Member;
-use crate::crypto::sign::{SignerEntry, VerifyingKey};
+use crate::crypto::sign::SignerEntry;
 use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::event::Context;
@@ -173,7 +173,29 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] or [`Error::Damaged`] if the journal, the keyring or the packs cannot be read.
     pub fn lost_memories(&self) -> Result<Vec<String>> {
-        lost_memories(self)
+        self.ledger.journal.records()?;
+        let mut problems = Vec::new();
+        // An auditor has no keys to texts.
+        let is_reader = self.ledger.keyring.is_reader();
+        let (mut keyless, mut missing) = (0, 0);
+        for memory in self.state.catalog.memories() {
+            keyless += usize::from(is_reader && !self.ledger.keyring.has(memory.id)?);
+            missing += usize::from(!self.ledger.repository.has(memory.blob)?);
+        }
+        let all = self.state.catalog.len();
+        if missing > 0 {
+            problems.push(format!(
+                "the content of {missing} of {all} memories is lost; restore the objects folder from a \
+                 backup"
+            ));
+        }
+        if keyless > 0 {
+            problems.push(format!(
+                "the keyring has no keys to {keyless} of {all} memories, so these cannot be decrypted; \
+                 restore the keyring from the same backup as the repository"
+            ));
+        }
+        Ok(problems)
     }
 
     /// Makes a checkpoint: the newest commit and a signed note of it, for an auditor to keep. This
@@ -266,7 +288,13 @@ impl Store {
     /// the next time on.
     #[must_use]
     pub fn first_use(&self) -> Option<FirstUse> {
-        first_use(self)
+        let (path, owner) = self.ledger.rollback_check.first_use()?;
+        Some(FirstUse {
+            store: self.state.id,
+            path: path.to_owned(),
+            owner: owner.fingerprint(),
+            copy_of: copy_of(self).ok().flatten(),
+        })
     }
 }
 
@@ -310,13 +338,8 @@ fn problems(store: &Store) -> Vec<String> {
                 .into(),
         ),
     }
-    if let Some(ahead) = store
-        .state
-        .catalog
-        .times
-        .last
-        .filter(|last| *last > (store.state.clock)())
-    {
+    let last = store.state.catalog.times.last;
+    if let Some(ahead) = last.filter(|last| *last > (store.state.clock)()) {
         problems.push(format!(
             "the last event is in the future ({ahead}); check the clock"
         ));
@@ -328,33 +351,6 @@ fn problems(store: &Store) -> Vec<String> {
         ));
     }
     problems
-}
-
-/// See [`Store::lost_memories`].
-fn lost_memories(store: &Store) -> Result<Vec<String>> {
-    store.ledger.journal.records()?;
-    let mut problems = Vec::new();
-    // An auditor has no keys to texts.
-    let is_reader = store.ledger.keyring.is_reader();
-    let (mut keyless, mut missing) = (0, 0);
-    for memory in store.state.catalog.memories() {
-        keyless += usize::from(is_reader && !store.ledger.keyring.has(memory.id)?);
-        missing += usize::from(!store.ledger.repository.has(memory.blob)?);
-    }
-    let all = store.state.catalog.len();
-    if missing > 0 {
-        problems.push(format!(
-            "the content of {missing} of {all} memories is lost; restore the objects folder from a \
-             backup"
-        ));
-    }
-    if keyless > 0 {
-        problems.push(format!(
-            "the keyring has no keys to {keyless} of {all} memories, so these cannot be decrypted; \
-             restore the keyring from the same backup as the repository"
-        ));
-    }
-    Ok(problems)
 }
 
 /// Lists the signers without a role: their lines are older than roles.
@@ -412,19 +408,8 @@ pub enum Distance {
     Apart,
 }
 
-/// See [`Store::first_use`].
-pub(super) fn first_use(store: &Store) -> Option<FirstUse> {
-    let (path, owner) = store.ledger.rollback_check.first_use()?;
-    Some(FirstUse {
-        store: store.state.id,
-        path: path.to_owned(),
-        owner: VerifyingKey::fingerprint(owner),
-        copy_of: copy_of(store).ok().flatten(),
-    })
-}
-
 /// Returns the store of which this is a copy, or its former place, as far as this user has seen.
-pub(super) fn copy_of(store: &Store) -> Result<Option<CopyOf>> {
+fn copy_of(store: &Store) -> Result<Option<CopyOf>> {
     let Some(other) = store.ledger.rollback_check.copy_of() else {
         return Ok(None);
     };

@@ -124,12 +124,8 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
         let Some((at, because)) = expiry_of(&store.state.config.rules, memory) else {
             continue;
         };
-        if store
-            .state
-            .catalog
-            .hold_on(memory.id, Some(&memory.path))
-            .is_some()
-        {
+        let kept_by = store.state.catalog.hold_on(memory.id, Some(&memory.path));
+        if kept_by.is_some() {
             held += usize::from(at <= now);
         } else if at <= now {
             expire.push(expired_memory(memory, (at, because)));
@@ -161,17 +157,15 @@ fn sweep_plan(store: &mut Store) -> Result<SweepPlan> {
     for due in [&mut expire, &mut erase] {
         due.sort_by(|a, b| (a.path.as_str(), a.id).cmp(&(b.path.as_str(), b.id)));
     }
-    let unexpired = store.state.catalog.len() - expire.len();
+    let (all, max) = (
+        store.state.catalog.len(),
+        store.state.config.rules.sweep_max(),
+    );
     Ok(SweepPlan {
         now,
-        unexpired,
-        max: store
-            .state
-            .config
-            .rules
-            .sweep_max()
-            .of(store.state.catalog.len()),
-        max_erase: store.state.config.rules.sweep_max().of(pending),
+        unexpired: all - expire.len(),
+        max: max.of(all),
+        max_erase: max.of(pending),
         expire,
         erase,
         next,

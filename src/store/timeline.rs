@@ -1,7 +1,7 @@
 //! The lock and the timeline: how a verb gets the newest state, and all events where it needs them.
 
 use crate::error::{Error, Result};
-use crate::event::Event;
+use crate::event::{Event, Moment};
 use crate::id::ObjectId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::Timeline;
@@ -58,26 +58,23 @@ pub(super) fn load_timeline(store: &mut Store) -> Result<()> {
     if extend_timeline(store)? {
         return Ok(());
     }
-    let key = store.ledger.keyring.cache_key();
-    let mut timeline = store.ledger.timeline_file.load(key);
-    let missing = if let Some(missing) = commits_since(&store.ledger, timeline.head())? {
+    let ledger = &mut store.ledger;
+    let mut timeline = ledger.timeline_file.load(ledger.keyring.cache_key());
+    let missing = if let Some(missing) = commits_since(ledger, timeline.head())? {
         missing
     } else {
         timeline = Timeline::default();
-        commits_since(&store.ledger, None)?.unwrap_or_default()
+        commits_since(ledger, None)?.unwrap_or_default()
     };
     let from = timeline.len();
-    check_all(
-        &store.ledger.root,
-        &store.ledger.keyring,
-        &missing,
-        |checked| push(&mut timeline, &checked),
-    )?;
-    let key = store.ledger.keyring.cache_key();
-    if store.ledger.timeline_file.wants_joining() {
-        store.ledger.timeline_file.append(&timeline, 0, key);
+    check_all(&ledger.root, &ledger.keyring, &missing, |checked| {
+        push(&mut timeline, &checked)
+    })?;
+    let key = ledger.keyring.cache_key();
+    if ledger.timeline_file.wants_joining() {
+        ledger.timeline_file.append(&timeline, 0, key);
     } else if timeline.len() > from {
-        store.ledger.timeline_file.append(&timeline, from, key);
+        ledger.timeline_file.append(&timeline, from, key);
     }
     store.state.timeline = Some(timeline);
     Ok(())
@@ -90,19 +87,15 @@ fn extend_timeline(store: &mut Store) -> Result<bool> {
     let Some(mut timeline) = known.filter(Timeline::is_whole) else {
         return Ok(false);
     };
-    let Some(missing) = commits_since(&store.ledger, timeline.head())? else {
+    let ledger = &store.ledger;
+    let Some(missing) = commits_since(ledger, timeline.head())? else {
         return Ok(false);
     };
     let mut keys_changed = false;
-    check_all(
-        &store.ledger.root,
-        &store.ledger.keyring,
-        &missing,
-        |checked| {
-            keys_changed |= checked.event.may_change_keys();
-            push(&mut timeline, &checked)
-        },
-    )?;
+    check_all(&ledger.root, &ledger.keyring, &missing, |checked| {
+        keys_changed |= checked.event.may_change_keys();
+        push(&mut timeline, &checked)
+    })?;
     if !keys_changed {
         store.state.timeline = Some(timeline);
     }
@@ -129,12 +122,9 @@ pub(super) fn load_piece(store: &mut Store, path: &MemoryPath, revision: &Revisi
     let (Some(sought), None) = (sought(store, revision, newest), &store.state.timeline) else {
         return false;
     };
-    let end = (newest, store.ledger.journal.head());
-    let piece =
-        store
-            .ledger
-            .timeline_file
-            .load_around(sought, end, store.ledger.keyring.cache_key());
+    let ledger = &mut store.ledger;
+    let (end, key) = ((newest, ledger.journal.head()), ledger.keyring.cache_key());
+    let piece = ledger.timeline_file.load_around(sought, end, key);
     store.state.timeline = piece
         .filter(|(piece, event)| piece.at(path, *event).is_some())
         .map(|(piece, _)| piece);
@@ -176,17 +166,26 @@ pub(super) fn follow_in_timeline(
             known.push(event, commit, signer);
             known
         });
-    if store.ledger.timeline_file.is_next(event.number, parent) {
+    let ledger = &mut store.ledger;
+    if ledger.timeline_file.is_next(event.number, parent) {
         let mut single = Timeline::default();
         single.push(event, commit, signer);
-        let key = store.ledger.keyring.cache_key();
-        store
-            .ledger
-            .timeline_file
-            .append_one(&single, event.number, key);
+        let key = ledger.keyring.cache_key();
+        ledger.timeline_file.append_one(&single, event.number, key);
     }
 }
 
 pub(super) fn timeline(state: &State) -> &Timeline {
     state.timeline.as_ref().expect("loaded by with_timeline")
+}
+
+/// Returns the moment right after an event that the timeline has.
+pub(super) fn moment_of(state: &State, event: u64) -> Moment {
+    let moment = timeline(state).moment(event);
+    moment.expect("an event of the timeline")
+}
+
+/// Returns the newest moment of the timeline.
+pub(super) fn newest_moment(state: &State) -> Moment {
+    moment_of(state, timeline(state).len() - 1)
 }

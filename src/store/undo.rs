@@ -24,7 +24,7 @@ use crate::store::quota::check_room_for;
 use crate::store::revision::Revision;
 use crate::store::signers::check_role;
 use crate::store::sweep::unexpired;
-use crate::store::timeline::{timeline, with_contents, with_timeline};
+use crate::store::timeline::{newest_moment, timeline, with_contents, with_timeline};
 use crate::store::{State, Store, plan};
 
 /// Most later changes that a conflict lists.
@@ -140,12 +140,7 @@ impl Store {
             removed
                 .and_then(|event| event.checked_sub(1))
                 .map(Revision::event)
-                .ok_or_else(|| {
-                    let moment = timeline(&store.state)
-                        .moment(newest)
-                        .expect("the newest event");
-                    not_there(path, moment, timeline(&store.state))
-                })
+                .ok_or_else(|| not_there(path, newest_moment(&store.state), timeline(&store.state)))
         })
     }
 }
@@ -253,10 +248,8 @@ pub struct UndoStep {
     /// `edit`, `move` (a new path, and perhaps a new text), `remove` or `restore`.
     pub change: Change,
     /// Its present path; `None` if it does not exist.
-    #[serde(serialize_with = "as_text")]
     pub path_now: Option<MemoryPath>,
     /// Its path after the undo; `None` if it is removed.
-    #[serde(serialize_with = "as_text")]
     pub path: Option<MemoryPath>,
     /// Its newest version.
     pub version_now: u64,
@@ -283,7 +276,6 @@ pub struct Conflict {
     #[serde(rename = "memory")]
     pub id: MemoryId,
     /// Its path; `None` if the key of its paths is destroyed.
-    #[serde(serialize_with = "as_text")]
     pub path: Option<MemoryPath>,
     /// The reason, in words.
     pub why: String,
@@ -382,16 +374,5 @@ fn said(word: &str) -> String {
         word.to_owned()
     } else {
         format!("{word:?}")
-    }
-}
-
-#[allow(clippy::ref_option)] // serde passes the field as it is
-fn as_text<S: serde::Serializer>(
-    path: &Option<MemoryPath>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match path {
-        Some(path) => serializer.serialize_some(path.as_str()),
-        None => serializer.serialize_none(),
     }
 }

@@ -41,11 +41,17 @@ pub(super) fn text_before(ledger: &Ledger, memory: &Memory, base: Digest) -> Res
     let sealed = ledger.repository.sealed(blob)?;
     // The version may have been erased since.
     let before = open_version(ledger, memory.id, &memory.path, &sealed, memory.version - 1);
-    let text = match before {
-        Err(error) if error.is_of_one_memory() => return Ok(None),
-        opened => opened?,
-    };
-    Ok((Digest::of(text.as_str().as_bytes()) == base).then_some(text))
+    let is_base = |text: &Text| Digest::of(text.as_str().as_bytes()) == base;
+    Ok(if_open(before)?.filter(is_base))
+}
+
+/// Returns `None` for what does not open because of a single memory, such as an erased one.
+pub(super) fn if_open<T>(opened: Result<T>) -> Result<Option<T>> {
+    match opened {
+        Ok(opened) => Ok(Some(opened)),
+        Err(error) if error.is_of_one_memory() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Opens a version and checks that it belongs where it was found.

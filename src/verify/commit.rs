@@ -15,7 +15,7 @@ use crate::event::command::may_record;
 use crate::event::{self, Event, EventFault, INIT_COMMAND, Message, PathOpener, PublicFile};
 use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
-use crate::repository::object::{self, Commit, ObjectKind};
+use crate::repository::object::{self, Commit, ObjectKind, Outline};
 use crate::repository::{Repository, StrictRead};
 use crate::verify::findings::Fault;
 use crate::verify::tree::RawTree;
@@ -120,17 +120,8 @@ impl<'a> CommitChecker<'a> {
 
     /// Returns the state of history right after a commit; `None` if the commit cannot be read.
     pub(super) fn after(&self, id: ObjectId) -> Result<Option<Before>> {
-        Ok(match self.repository.read_strictly(id)? {
-            StrictRead::Whole(ObjectKind::Commit, bytes) => {
-                object::outline(&bytes).map(|outline| Before {
-                    root: false,
-                    digest: Some(Digest::of(&bytes)),
-                    tree: Some(outline.tree),
-                    certain: true,
-                })
-            }
-            _ => None,
-        })
+        let bytes = self.repository.read_whole(id, ObjectKind::Commit)?;
+        Ok(bytes.and_then(|bytes| Some(Before::after(&bytes, &object::outline(&bytes)?))))
     }
 
     /// Checks a commit, and returns the results and the state of history right after it.
@@ -154,12 +145,7 @@ impl<'a> CommitChecker<'a> {
             ));
             return Ok((seen, before.unreadable()));
         };
-        let after = Before {
-            root: false,
-            digest: Some(Digest::of(&bytes)),
-            tree: Some(outline.tree),
-            certain: true,
-        };
+        let after = Before::after(&bytes, &outline);
         let commit = form(&bytes, outline.signed, &mut seen.faults);
         let said = commit.as_ref().and_then(|commit| {
             let said = MessageHeader::parse(&commit.message);
@@ -361,6 +347,15 @@ fn beyond(
 }
 
 impl Before {
+    fn after(commit: &[u8], outline: &Outline) -> Self {
+        Self {
+            root: false,
+            digest: Some(Digest::of(commit)),
+            tree: Some(outline.tree),
+            certain: true,
+        }
+    }
+
     fn unreadable(&self) -> Self {
         Self {
             root: false,
@@ -394,12 +389,20 @@ pub(super) fn read_object(
 
 /// Reads the signers in a blob; `None` if it cannot be read or does not parse.
 pub(super) fn read_signers(repository: &Repository, blob: ObjectId) -> Result<Option<Signers>> {
-    Ok(match repository.read_strictly(blob)? {
-        StrictRead::Whole(ObjectKind::Blob, bytes) => std::str::from_utf8(&bytes)
-            .ok()
-            .and_then(|text| Signers::parse(text).ok()),
-        _ => None,
-    })
+    let text = read_text(repository, blob)?;
+    Ok(text.and_then(|text| Signers::parse(&text).ok()))
+}
+
+/// Reads a blob as text; `None` if it cannot be read or is none.
+pub(super) fn read_text(repository: &Repository, blob: ObjectId) -> Result<Option<String>> {
+    let bytes = repository.read_whole(blob, ObjectKind::Blob)?;
+    Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
+}
+
+/// Reads the outline of a commit; `None` if it cannot be read.
+pub(super) fn read_outline(repository: &Repository, commit: ObjectId) -> Result<Option<Outline>> {
+    let bytes = repository.read_whole(commit, ObjectKind::Commit)?;
+    Ok(bytes.and_then(|bytes| object::outline(&bytes)))
 }
 
 /// Parses a commit in the one form a store writes. An unsigned commit is reported, and

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use crate::disk::{FileKind, Folder, Name};
+use crate::disk::{self, FileKind, Folder, Name};
 use crate::id::hex_bytes;
 use crate::repository::{BRANCH, CONFIG};
 use crate::verify::findings::{Fault, Findings};
@@ -81,17 +81,12 @@ pub(super) fn check(root: &Folder, findings: &mut Findings) {
 
 /// Tells whether something is there, or that cannot be known.
 fn may_have(folder: &Folder, name: &Name) -> bool {
-    !matches!(folder.look(name), Ok(None))
-        && !matches!(folder.look(name), Err(e) if e.kind() == io::ErrorKind::NotFound)
+    !matches!(disk::if_there(folder.look(name)), Ok(None | Some(None)))
 }
 
 /// Reads a file; `None` if there is none. The error says what is wrong with it.
 fn read(root: &Folder, name: &Name) -> Result<Option<Vec<u8>>, String> {
-    match root.read(name) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(root.fault("read", name)(e).to_string()),
-    }
+    disk::if_there(root.read(name)).map_err(|e| root.fault("read", name)(e).to_string())
 }
 
 /// Tells whether stock git made the folder: a store has a journal.

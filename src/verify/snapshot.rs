@@ -12,11 +12,12 @@ use crate::id::{ObjectId, StoreId};
 use crate::journal::{self, Journal};
 use crate::keyring::{self, Keyring};
 use crate::policy::Policy;
-use crate::repository::object::{self, ObjectKind};
-use crate::repository::{Repository, StrictRead, name};
+use crate::repository::object::ObjectKind;
+use crate::repository::{Repository, name};
 use crate::state::catalog::file::CatalogFile;
 use crate::state::catalog::{Catalog, ConfigBlobs};
 use crate::store::{self, PendingRecovery};
+use crate::verify::commit::{read_outline, read_text};
 use crate::verify::findings::{Fault, Findings};
 use crate::verify::tree::RawTree;
 use crate::verify::{Options, claims, layout, walk};
@@ -268,12 +269,7 @@ fn find_head(
 
 /// Returns the tree of a commit, if the commit can be read.
 pub(super) fn tree_of(repository: &Repository, commit: ObjectId) -> Result<Option<ObjectId>> {
-    Ok(match repository.read_strictly(commit)? {
-        StrictRead::Whole(ObjectKind::Commit, bytes) => {
-            object::outline(&bytes).map(|outline| outline.tree)
-        }
-        _ => None,
-    })
+    Ok(read_outline(repository, commit)?.map(|outline| outline.tree))
 }
 
 /// Returns the three public files in the tree of a commit, as far as they can be read.
@@ -284,10 +280,9 @@ pub(super) fn config_blobs_at(
     let Some(tree) = tree_of(repository, commit)? else {
         return Ok(None);
     };
-    let StrictRead::Whole(ObjectKind::Tree, bytes) = repository.read_strictly(tree)? else {
-        return Ok(None);
-    };
-    Ok(RawTree::parse(&bytes).and_then(|tree| {
+    let bytes = repository.read_whole(tree, ObjectKind::Tree)?;
+    Ok(bytes.and_then(|bytes| {
+        let tree = RawTree::parse(&bytes)?;
         Some(ConfigBlobs {
             policy: tree.file("agekeep.toml")?,
             recipients: tree.file("recipients")?,
@@ -301,12 +296,8 @@ fn policy_at(repository: &Repository, commit: ObjectId) -> Result<Option<(StoreI
     let Some(decided) = config_blobs_at(repository, commit)? else {
         return Ok(None);
     };
-    Ok(match repository.read_strictly(decided.policy)? {
-        StrictRead::Whole(ObjectKind::Blob, bytes) => String::from_utf8(bytes)
-            .ok()
-            .and_then(|text| Policy::parse_file(&text).ok()),
-        _ => None,
-    })
+    let text = read_text(repository, decided.policy)?;
+    Ok(text.and_then(|text| Policy::parse_file(&text).ok()))
 }
 
 /// Returns the members of the store by its newest commit; none if that cannot be read.
@@ -318,11 +309,8 @@ fn members_at(repository: &Repository, head: Option<ObjectId>) -> Result<Vec<Mem
     let Some(decided) = decided else {
         return Ok(Vec::new());
     };
-    let members = match repository.read_strictly(decided.recipients)? {
-        StrictRead::Whole(ObjectKind::Blob, bytes) => String::from_utf8(bytes).ok(),
-        _ => None,
-    };
-    let members = members.and_then(|text| recipients::parse(&text).ok());
+    let text = read_text(repository, decided.recipients)?;
+    let members = text.and_then(|text| recipients::parse(&text).ok());
     Ok(members.unwrap_or_default())
 }
 

@@ -1,10 +1,9 @@
 //! Walks the line of commits from the newest back, and checks it in chunks on every core.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
+use crate::background::in_runs;
 use crate::crypto::digest::Digest;
 use crate::crypto::sign::Signers;
 use crate::disk::Folder;
@@ -15,14 +14,14 @@ use crate::keyring::Keyring;
 use crate::repository::object::{self, ObjectKind, Outline};
 use crate::repository::{Repository, StrictRead};
 use crate::verify::Progress;
-use crate::verify::commit::{Before, CheckedCommitFacts, CommitChecker, read_signers};
+use crate::verify::commit::{
+    Before, CheckedCommitFacts, CommitChecker, read_outline, read_signers,
+};
 use crate::verify::findings::{Fault, FindingLocation, Findings};
 use crate::verify::snapshot::config_blobs_at;
 
 /// Commits that one thread takes at a time. Each run reads the commit before it once more.
 const RUN: usize = 256;
-/// Runs that may wait to be handed on, which bounds memory.
-const RUNS_WAITING: usize = 8;
 /// Commits between progress reports while the line is collected.
 const WALK_PROGRESS: u64 = 4_096;
 
@@ -120,9 +119,9 @@ fn recovered_parent(repository: &Repository, found: &StrictRead) -> Result<Paren
         return Ok(Parent::Unknown);
     };
     Ok(match outline.parent {
-        Some(parent) => match repository.read_strictly(parent)? {
-            StrictRead::Whole(ObjectKind::Commit, _) => Parent::Is(parent),
-            _ => Parent::Unknown,
+        Some(parent) => match repository.read_whole(parent, ObjectKind::Commit)? {
+            Some(_) => Parent::Is(parent),
+            None => Parent::Unknown,
         },
         None if outline.begins_history => Parent::None,
         None => Parent::Unknown,
@@ -140,12 +139,7 @@ pub(super) fn descends(
         if id == ancestor {
             return Ok(true);
         }
-        next = match repository.read_strictly(id)? {
-            StrictRead::Whole(ObjectKind::Commit, bytes) => {
-                object::outline(&bytes).and_then(|o| o.parent)
-            }
-            _ => None,
-        };
+        next = read_outline(repository, id)?.and_then(|outline| outline.parent);
     }
     Ok(false)
 }
@@ -159,46 +153,20 @@ pub(super) fn check_commits(
     first: &Before,
     mut each: impl FnMut(usize, CheckedCommitFacts) -> Result<()>,
 ) -> Result<()> {
-    let runs = commits.len().div_ceil(RUN);
-    let cores = crate::background::cores();
-    let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel(RUNS_WAITING);
-        let next = &next;
-        for _ in 0..cores.min(runs) {
-            let sender = sender.clone();
-            scope.spawn(move || {
-                let repository = Repository::open_lenient(root, journal::find);
-                if runs > 1 {
-                    repository.list_loose();
-                }
-                let mut examiner = CommitChecker::new(repository, keyring);
-                loop {
-                    let run = next.fetch_add(1, Ordering::Relaxed);
-                    let start = run * RUN;
-                    if run >= runs {
-                        return;
-                    }
-                    let range = start..commits.len().min(start + RUN);
-                    let done = examine_run(&mut examiner, commits, range, first);
-                    // After an error was handed on, the receiver is gone.
-                    if sender.send((run, done)).is_err() {
-                        return;
-                    }
-                }
-            });
+    let own = || {
+        let repository = Repository::open_lenient(root, journal::find);
+        if commits.len() > RUN {
+            repository.list_loose();
         }
-        drop(sender);
-        let mut early: BTreeMap<usize, Vec<CheckedCommitFacts>> = BTreeMap::new();
-        let mut index = 0;
-        for (run, done) in receiver {
-            early.insert(run, done?);
-            while let Some(done) = early.remove(&(index / RUN)) {
-                for one in done {
-                    each(index, one)?;
-                    index += 1;
-                }
-            }
+        CommitChecker::new(repository, keyring)
+    };
+    let examine =
+        |examiner: &mut CommitChecker<'_>, run| examine_run(examiner, commits, run, first);
+    let mut index = 0;
+    in_runs(commits.len(), RUN, own, examine, |done| {
+        for one in done {
+            each(index, one)?;
+            index += 1;
         }
         Ok(())
     })
@@ -207,7 +175,7 @@ pub(super) fn check_commits(
 fn examine_run(
     examiner: &mut CommitChecker<'_>,
     commits: &[ObjectId],
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     first: &Before,
 ) -> Result<Vec<CheckedCommitFacts>> {
     let mut before = before(examiner, &commits[..range.start], first)?;
@@ -331,8 +299,7 @@ impl VerifiedHistory<'_> {
 
     /// Returns the digest of a commit, and its parent.
     fn read(&self, commit: ObjectId) -> Result<(Digest, Option<ObjectId>)> {
-        if let StrictRead::Whole(ObjectKind::Commit, bytes) =
-            self.repository.read_strictly(commit)?
+        if let Some(bytes) = self.repository.read_whole(commit, ObjectKind::Commit)?
             && let Some(outline) = object::outline(&bytes)
         {
             return Ok((Digest::of(&bytes), outline.parent));

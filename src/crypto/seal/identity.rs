@@ -232,7 +232,8 @@ impl Identity {
             Ok(plain) => return Ok(plain),
             Err(error) => Unopened::Fault(OpenFault::of(&error)),
         };
-        let mut plugins: Vec<&str> = self.keys.iter().filter_map(IdentityKey::plugin).collect();
+        let plugins = self.keys.iter().filter_map(IdentityKey::as_plugin);
+        let mut plugins: Vec<&str> = plugins.map(plugin::Identity::plugin).collect();
         plugins.sort_unstable();
         plugins.dedup();
         for name in plugins {
@@ -248,11 +249,8 @@ impl Identity {
     }
 
     fn open_by_plugin(&self, name: &str, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, Unopened> {
-        let identities: Vec<_> = self
-            .keys
-            .iter()
-            .filter_map(IdentityKey::as_plugin)
-            .collect();
+        let identities = self.keys.iter().filter_map(IdentityKey::as_plugin);
+        let identities: Vec<_> = identities.cloned().collect();
         let answers = PluginCallbacks::new(&self.unlock, program(name));
         let plugin = IdentityPluginV1::new(name, &identities, answers.clone())
             .map_err(|e| Unopened::Failed(unresolved(&e)))?;
@@ -283,16 +281,9 @@ impl IdentityKey {
         }
     }
 
-    fn as_plugin(&self) -> Option<plugin::Identity> {
+    fn as_plugin(&self) -> Option<&plugin::Identity> {
         match self {
-            Self::Plugin(identity) => Some(identity.clone()),
-            _ => None,
-        }
-    }
-
-    fn plugin(&self) -> Option<&str> {
-        match self {
-            Self::Plugin(identity) => Some(identity.plugin()),
+            Self::Plugin(identity) => Some(identity),
             _ => None,
         }
     }

@@ -26,11 +26,12 @@ pub(super) const GRACE: TimeSpan = TimeSpan(30 * DAY);
 pub struct TimeSpan(i64);
 
 /// A length of time, or `never`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Lifetime {
     /// A limited time.
     For(TimeSpan),
     /// An unlimited time.
+    #[default]
     Never,
 }
 

@@ -207,12 +207,14 @@ impl PackIndex {
 
     /// Reads all names, in order.
     pub(super) fn names(&self) -> io::Result<Vec<ObjectId>> {
-        let mut bytes = vec![0; self.count() as usize * 20];
-        self.read(NAMES_AT, &mut bytes)?;
-        let names = bytes.chunks_exact(20);
-        Ok(names
-            .map(|name| ObjectId(name.try_into().expect("20 bytes")))
-            .collect())
+        self.names_between(0, self.count())
+    }
+
+    fn names_between(&self, first: u32, end: u32) -> io::Result<Vec<ObjectId>> {
+        let mut bytes = vec![0; (end - first) as usize * 20];
+        self.read(NAMES_AT + NAME_BYTES * u64::from(first), &mut bytes)?;
+        let (names, _) = bytes.as_chunks();
+        Ok(names.iter().copied().map(ObjectId).collect())
     }
 
     /// Reads the names that begin with these hexadecimal digits, at least two.
@@ -224,13 +226,9 @@ impl PackIndex {
             return Ok(Vec::new());
         };
         let below = first.checked_sub(1).map_or(0, |below| self.fanout[below]);
-        let mut bytes = vec![0; (self.fanout[first] - below) as usize * 20];
-        self.read(NAMES_AT + NAME_BYTES * u64::from(below), &mut bytes)?;
-        let names = bytes.chunks_exact(20);
-        let names = names.map(|name| ObjectId(name.try_into().expect("20 bytes")));
-        Ok(names
-            .filter(|name| name.to_string().starts_with(digits))
-            .collect())
+        let mut names = self.names_between(below, self.fanout[first])?;
+        names.retain(|name| name.to_string().starts_with(digits));
+        Ok(names)
     }
 
     /// Reads all entries, in pack order.

@@ -317,8 +317,8 @@ impl CatalogFile {
             recent: catalog.recent.clone(),
             count: catalog.rows.count(),
             bytes: catalog.rows.bytes(),
-            by_path: owned(by_path.directory()),
-            by_id: owned(by_id.directory()),
+            by_path: by_path.directory(),
+            by_id: by_id.directory(),
             is_trial: catalog.is_trial,
         });
         let bytes = block(key, &names.of_root(root), &row)?;
@@ -337,11 +337,6 @@ impl CatalogFile {
 
 /// A written file and its two trees.
 type WrittenCatalog = (OpenCatalog, LeafTree<Memory>, LeafTree<IdIndexRow>);
-
-fn owned<K: Clone>(directory: Vec<(&K, LeafAddress)>) -> Vec<(K, LeafAddress)> {
-    let leaves = directory.into_iter();
-    leaves.map(|(key, at)| (key.clone(), at)).collect()
-}
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))

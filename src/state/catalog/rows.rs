@@ -324,7 +324,7 @@ impl CatalogReader {
 
     fn or_fallback<'a>(
         &'a self,
-        look: impl FnOnce(&'a Self) -> std::result::Result<Option<&'a Memory>, CorruptLeaf>,
+        look: impl FnOnce(&'a Self) -> Result<Option<&'a Memory>, CorruptLeaf>,
         look_instead: impl FnOnce(&'a MemoryOverlay) -> Option<&'a Memory>,
     ) -> Option<&'a Memory> {
         if self.reading.instead.get().is_none()
@@ -335,7 +335,7 @@ impl CatalogReader {
         look_instead(self.fallback())
     }
 
-    fn find(&self, id: MemoryId) -> std::result::Result<Option<&Memory>, CorruptLeaf> {
+    fn find(&self, id: MemoryId) -> Result<Option<&Memory>, CorruptLeaf> {
         let Some(row) = self.find_in(&self.by_id, &id.0)? else {
             return Ok(None);
         };
@@ -346,7 +346,7 @@ impl CatalogReader {
             .ok_or(CorruptLeaf)
     }
 
-    fn find_at(&self, key: &String) -> std::result::Result<Option<&Memory>, CorruptLeaf> {
+    fn find_at(&self, key: &String) -> Result<Option<&Memory>, CorruptLeaf> {
         self.find_in(&self.by_path, key)
     }
 
@@ -354,7 +354,7 @@ impl CatalogReader {
         &'a self,
         tree: &'a LeafTree<R>,
         key: &R::Key,
-    ) -> std::result::Result<Option<&'a R>, CorruptLeaf> {
+    ) -> Result<Option<&'a R>, CorruptLeaf> {
         let Some(leaf) = tree.leaves().get(tree.leaf_of(key)) else {
             return Ok(None);
         };

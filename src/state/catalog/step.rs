@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -24,8 +24,9 @@ use crate::version;
 pub(crate) struct Step {
     pub(super) head: ObjectId,
     pub(super) number: u64,
-    pub(super) millis: i64,
-    pub(super) touches: Vec<MemoryChangeStep>,
+    /// The time of the event, to the millisecond.
+    pub(super) time: DateTime<Utc>,
+    pub(super) touches: Vec<MemoryChange>,
     pub(super) swept: bool,
     pub(super) trial: bool,
     pub(super) erased: Option<(u64, u64)>,
@@ -39,39 +40,24 @@ pub(crate) struct Step {
     pub(super) commit_bytes: u64,
 }
 
-/// The effect of an event on one memory.
-pub(super) struct MemoryChangeStep {
-    pub(super) id: MemoryId,
-    pub(super) change: Change,
-    /// In canonical form; `None` if the memory's name key is gone.
-    pub(super) path: Option<String>,
-    pub(super) version: u64,
-    pub(super) bytes: u64,
-    pub(super) blob: Option<(ObjectId, Digest)>,
-}
-
 /// The reason an event does not fit the state before it.
 pub(crate) type StepFault = &'static str;
 
 impl Step {
     /// Returns the effect of an event whose commit object has `commit_bytes` bytes.
     pub(crate) fn of(event: &Event, head: ObjectId, commit_bytes: u64) -> Self {
-        let touch = |touch: &MemoryChange| MemoryChangeStep {
-            id: touch.id,
+        let touch = |touch: &MemoryChange| MemoryChange {
             change: match touch.change {
                 // Marks and erasures count only in an event that erases.
                 Change::Mark | Change::Erase if !event.erases() => Change::None,
                 change => change,
             },
-            path: touch.path.as_ref().map(|path| path.as_str().to_owned()),
-            version: touch.version,
-            bytes: touch.bytes,
-            blob: touch.blob,
+            ..touch.clone()
         };
         Self {
             head,
             number: event.number,
-            millis: event.time.timestamp_millis(),
+            time: event.time.trunc_subsecs(3),
             touches: event.memories.iter().map(touch).collect(),
             swept: event.command == EXPIRE_COMMAND && event.outcome == Outcome::Ok,
             trial: event.trial && event.number == 0,
@@ -115,7 +101,6 @@ pub(crate) struct Hold {
 /// The effect of an event on holds.
 pub(super) struct HoldStep {
     pub(super) change: HoldChange,
-    pub(super) millis: i64,
     pub(super) actor: Option<String>,
     pub(super) reason: Option<String>,
 }
@@ -137,7 +122,6 @@ impl HoldStep {
         let is_such = matches!(event.command.as_str(), HOLD_ADD_COMMAND | HOLD_RM_COMMAND);
         (is_such && event.outcome == Outcome::Ok).then(|| Self {
             change,
-            millis: event.time.timestamp_millis(),
             actor: event.actor.clone(),
             reason: event.reason.clone(),
         })
@@ -201,14 +185,16 @@ impl HoldRow {
 }
 
 impl Catalog {
-    pub(super) fn follow_hold(&mut self, step: &HoldStep, number: u64) -> Result<(), StepFault> {
+    pub(super) fn follow_hold(&mut self, step: &Step) -> Result<(), StepFault> {
+        let Some(hold) = &step.hold else {
+            return Ok(());
+        };
         self.retention_changed = true;
-        match &step.change {
+        match &hold.change {
             HoldChange::Add(on) => {
-                let since = DateTime::from_timestamp_millis(step.millis);
-                let since = since.ok_or("its time is not one")?;
-                let hold = Hold::new(on.clone(), since, step.actor.clone(), step.reason.clone())?;
-                self.holds.insert(number, hold);
+                let (actor, reason) = (hold.actor.clone(), hold.reason.clone());
+                let hold = Hold::new(on.clone(), step.time, actor, reason)?;
+                self.holds.insert(step.number, hold);
                 Ok(())
             }
             HoldChange::Lift(hold) => {

@@ -8,19 +8,18 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use chrono::DateTime;
 use proptest::prelude::*;
 
 use crate::crypto::aead::Key;
 use crate::crypto::digest::Digest;
 use crate::disk::{Folder, Name};
 use crate::error::Error;
-use crate::event::{Change, HoldChange, HoldOn};
+use crate::event::{Change, HoldChange, HoldOn, MemoryChange};
 use crate::id::{MemoryId, ObjectId, StoreId};
 use crate::memory_tool::path::MemoryPath;
 use crate::state::catalog::file::CatalogFile;
-use crate::state::catalog::step::{
-    AgentEvent, HoldStep, MemoryChangeStep, Step, from_snapshot, to_snapshot,
-};
+use crate::state::catalog::step::{AgentEvent, HoldStep, Step, from_snapshot, to_snapshot};
 use crate::state::catalog::{Catalog, ConfigBlobs, Memory, Rebuild};
 
 const STORE: StoreId = StoreId([7; 16]);
@@ -59,7 +58,6 @@ fn path_of(number: u64) -> String {
 fn hold(change: HoldChange) -> HoldStep {
     HoldStep {
         change,
-        millis: 5,
         actor: Some("counsel".into()),
         reason: None,
     }
@@ -163,10 +161,11 @@ struct Author {
 impl Author {
     /// Returns an event that changes no memory.
     fn plain_step(&self, number: u64, kind: u8) -> Step {
+        let millis = 1_000_000 + i64::try_from(number).expect("few") * 7 - i64::from(kind % 3) * 9;
         Step {
             head: head_of(self.history, number),
             number,
-            millis: 1_000_000 + i64::try_from(number).expect("few") * 7 - i64::from(kind % 3) * 9,
+            time: DateTime::from_timestamp_millis(millis).expect("a time"),
             touches: Vec::new(),
             swept: kind == 11,
             trial: false,
@@ -186,16 +185,18 @@ impl Author {
         let mut step = self.plain_step(number, kind);
         let live: Vec<_> = catalog.memories().cloned().collect();
         let some = (!live.is_empty()).then(|| live[which % live.len().max(1)].clone());
-        let touch = |id, change, path: &str, version| MemoryChangeStep {
+        let touch = |id, change, path: &str, version| MemoryChange {
             id,
             change,
-            path: Some(path.to_owned()),
+            path: Some(MemoryPath::from_canonical(path.to_owned())),
             version,
             bytes: number % 90,
             blob: Some((
                 ObjectId([number.to_le_bytes()[0]; 20]),
                 Digest::of(&version.to_le_bytes()),
             )),
+            from: None,
+            because: None,
         };
         match (kind, some) {
             (0, _) | (_, None) => step.touches.push(self.add(&touch)),
@@ -256,8 +257,8 @@ impl Author {
 
     fn add(
         &mut self,
-        touch: &impl Fn(MemoryId, Change, &str, u64) -> MemoryChangeStep,
-    ) -> MemoryChangeStep {
+        touch: &impl Fn(MemoryId, Change, &str, u64) -> MemoryChange,
+    ) -> MemoryChange {
         self.next += 1;
         touch(id_of(self.next), Change::Add, &path_of(self.next), 1)
     }

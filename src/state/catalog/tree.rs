@@ -61,9 +61,11 @@ impl<R: Row> LeafTree<R> {
         }
     }
 
-    pub(super) fn directory(&self) -> Vec<(&R::Key, LeafAddress)> {
+    pub(super) fn directory(&self) -> Vec<(R::Key, LeafAddress)> {
         let leaves = self.leaves.iter();
-        leaves.map(|leaf| (&leaf.first, leaf.place)).collect()
+        leaves
+            .map(|leaf| (leaf.first.clone(), leaf.place))
+            .collect()
     }
 
     pub(super) fn leaves(&self) -> &[Leaf<R>] {

@@ -146,13 +146,11 @@ impl TimelineFile {
     /// Reads the whole file, as far as its blocks open and follow one another.
     pub(crate) fn load(&mut self, key: &Key) -> Timeline {
         let mut timeline = Timeline::default();
-        self.open = OpenTimeline::at(&self.folder, &self.name, self.store)
-            .ok()
-            .flatten();
+        self.open = OpenTimeline::at(&self.folder, &self.name, self.store);
         if let Some(open) = &mut self.open {
             let events = disk::length(&open.file).unwrap_or(0) / EVENT_BYTES;
             timeline.reserve(usize::try_from(events.min(ROOM_EVENTS)).unwrap_or(0));
-            open.read_on(self.store, key, |block| timeline.extend(block));
+            open.read_to(u64::MAX, self.store, key, |block| timeline.extend(block));
         }
         timeline
     }
@@ -163,16 +161,11 @@ impl TimelineFile {
     pub(crate) fn load_around(
         &self,
         sought: TimelineQuery,
-        (newest, head): (u64, ObjectId),
+        end: (u64, ObjectId),
         key: &Key,
     ) -> Option<(Timeline, u64)> {
-        let mut open = OpenTimeline::at(&self.folder, &self.name, self.store)
-            .ok()
-            .flatten()?;
-        let last = open.block_with(newest, self.store, key)?;
-        if last.len() != newest + 1 || last.head() != Some(head) {
-            return None;
-        }
+        let newest = end.0;
+        let mut open = self.open_at(end, key)?;
         // Include at least half a block before the event: most versions asked for were written
         // within it.
         let (from, to) = match sought {
@@ -199,20 +192,15 @@ impl TimelineFile {
     /// that ends with event `newest` at `head`. After `false` what was taken does not count.
     pub(crate) fn each_block(
         &self,
-        (newest, head): (u64, ObjectId),
+        end: (u64, ObjectId),
         key: &Key,
         mut take: impl FnMut(&Timeline),
     ) -> bool {
-        let opened = OpenTimeline::at(&self.folder, &self.name, self.store);
-        let Some(mut open) = opened.ok().flatten() else {
+        let Some(mut open) = self.open_at(end, key) else {
             return false;
         };
-        let last = open.block_with(newest, self.store, key);
-        if !last.is_some_and(|last| last.len() == newest + 1 && last.head() == Some(head)) {
-            return false;
-        }
         (open.end, open.events) = (HEADER_BYTES as u64, 0);
-        open.read_on(self.store, key, |block| {
+        open.read_to(u64::MAX, self.store, key, |block| {
             let mut piece = Timeline::from(block.first);
             let fits = piece.extend(block);
             if fits {
@@ -220,7 +208,14 @@ impl TimelineFile {
             }
             fits
         });
-        open.events == newest + 1
+        open.events == end.0 + 1
+    }
+
+    /// Opens the file if it is of the history that ends with event `newest` at `head`.
+    fn open_at(&self, (newest, head): (u64, ObjectId), key: &Key) -> Option<OpenTimeline> {
+        let mut open = OpenTimeline::at(&self.folder, &self.name, self.store)?;
+        let last = open.block_with(newest, self.store, key)?;
+        (last.len() == newest + 1 && last.head() == Some(head)).then_some(open)
     }
 
     /// Tells whether the loaded file should be rewritten in fewer blocks.
@@ -242,9 +237,7 @@ impl TimelineFile {
             _ => false,
         };
         if !same {
-            self.open = OpenTimeline::at(&self.folder, &self.name, self.store)
-                .ok()
-                .flatten();
+            self.open = OpenTimeline::at(&self.folder, &self.name, self.store);
             if let Some(open) = &mut self.open {
                 open.skip_blocks();
             }
@@ -335,18 +328,22 @@ impl TimelineHeader {
 }
 
 impl OpenTimeline {
-    fn at(folder: &Folder, name: &Name, store: StoreId) -> io::Result<Option<Self>> {
-        let (file, _) = folder.open_write_or_read(name)?;
-        let inode = disk::inode(&file)?;
-        Ok(TimelineHeader::read(&file, store).map(|header| Self {
+    fn at(folder: &Folder, name: &Name, store: StoreId) -> Option<Self> {
+        let (file, _) = folder.open_write_or_read(name).ok()?;
+        let header = TimelineHeader::read(&file, store)?;
+        Self::new(file, header).ok()
+    }
+
+    fn new(file: File, header: TimelineHeader) -> io::Result<Self> {
+        Ok(Self {
+            inode: disk::inode(&file)?,
             file,
-            inode,
             header,
             end: HEADER_BYTES as u64,
             events: 0,
             head: None,
             blocks: 0,
-        }))
+        })
     }
 
     fn create(folder: &Folder, name: &Name, store: StoreId) -> io::Result<Self> {
@@ -363,15 +360,7 @@ impl OpenTimeline {
             .write(&file, store)
             .and_then(|()| folder.rename(&aside, name))
             .inspect_err(|_| drop(folder.remove(&aside)))?;
-        Ok(Self {
-            inode: disk::inode(&file)?,
-            file,
-            header,
-            end: HEADER_BYTES as u64,
-            events: 0,
-            head: None,
-            blocks: 0,
-        })
+        Self::new(file, header)
     }
 
     /// Moves to where the header says the single events begin. If the header is wrong, nothing from
@@ -503,12 +492,8 @@ impl OpenTimeline {
         Some(Prefix::split(&bytes)?.0)
     }
 
-    /// Reads blocks from where reading ended, and hands each to `take` until one does not fit.
-    fn read_on(&mut self, store: StoreId, key: &Key, take: impl FnMut(&Block<'_>) -> bool) {
-        self.read_to(u64::MAX, store, key, take);
-    }
-
-    /// Does the same up to offset `end`.
+    /// Reads blocks from where reading ended up to offset `end`, and hands each to `take` until one
+    /// does not fit.
     fn read_to(
         &mut self,
         end: u64,
@@ -592,7 +577,7 @@ impl OpenTimeline {
         let first = self.header.singles_from;
         let mut joined = Timeline::from(first);
         self.skip_blocks();
-        self.read_on(store, key, |block| joined.extend(block));
+        self.read_to(u64::MAX, store, key, |block| joined.extend(block));
         self.skip_blocks();
         let block = Block::of(&joined, 0, first);
         self.append_block(store, &block, key)?;

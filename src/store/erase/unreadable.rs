@@ -17,6 +17,7 @@ use crate::store::recovery::check_all;
 use crate::store::rekey::ProgressFn;
 use crate::store::signers::{may_sign_now, signer_now};
 use crate::store::timeline::{load_timeline, timeline};
+use crate::store::versions::if_open;
 use crate::store::{Ledger, State, Store};
 
 /// The result of the verification: everything in it was tried and did not open.
@@ -114,11 +115,8 @@ pub(in crate::store) fn opens(ledger: &Ledger, keys: &[SealKey], blob: ObjectId)
     if keys.is_empty() {
         return Ok(false);
     }
-    match ledger.repository.sealed(blob) {
-        Ok(sealed) => Ok(SealKey::open_with_any(keys, &sealed).is_ok()),
-        Err(error) if error.is_of_one_memory() => Ok(false),
-        Err(error) => Err(error),
-    }
+    let sealed = if_open(ledger.repository.sealed(blob))?;
+    Ok(sealed.is_some_and(|sealed| SealKey::open_with_any(keys, &sealed).is_ok()))
 }
 
 impl UnreadableProof {
@@ -205,11 +203,8 @@ pub(in crate::store) fn finish_pending_erasures(store: &mut Store) -> Result<Opt
             }
         }
         with_history = with_old_history(store)?;
-        let in_ring = with_history.iter().copied();
-        store
-            .ledger
-            .keyring
-            .exclude_erased(after.keys().copied(), in_ring);
+        let (keyring, in_ring) = (&mut store.ledger.keyring, with_history.iter().copied());
+        keyring.exclude_erased(after.keys().copied(), in_ring);
     }
     let shut: HashSet<MemoryId> = after.keys().copied().collect();
     if may_finish_erasures(store).is_err() {
@@ -295,24 +290,17 @@ fn forget_paths(store: &mut Store, memories: &HashSet<MemoryId>) -> Result<()> {
     }
     load_timeline(store)?;
     let commits = commits_of(&store.state, &timeline(&store.state).naming(memories));
-    let timeline = &mut store.state.timeline;
-    check_all(
-        &store.ledger.root,
-        &store.ledger.keyring,
-        &commits,
-        |checked| {
-            if let Some(timeline) = timeline {
-                timeline.take_again(&checked.event);
-            }
-            Ok(())
-        },
-    )?;
+    let (ledger, timeline) = (&mut store.ledger, &mut store.state.timeline);
+    check_all(&ledger.root, &ledger.keyring, &commits, |checked| {
+        if let Some(timeline) = timeline {
+            timeline.take_again(&checked.event);
+        }
+        Ok(())
+    })?;
     // The timeline file was written with those keys, too.
-    if let Some(timeline) = &store.state.timeline {
-        store
-            .ledger
-            .timeline_file
-            .append(timeline, 0, store.ledger.keyring.cache_key());
+    if let Some(timeline) = timeline {
+        let key = ledger.keyring.cache_key();
+        ledger.timeline_file.append(timeline, 0, key);
     }
     Ok(())
 }

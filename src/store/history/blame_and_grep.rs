@@ -20,7 +20,7 @@ use crate::store::history::{
 };
 use crate::store::revision::Revision;
 use crate::store::sweep::unexpired;
-use crate::store::timeline::{timeline, with_contents};
+use crate::store::timeline::{moment_of, timeline, with_contents};
 use crate::store::{State, Store};
 
 /// See [`Store::blame`].
@@ -132,10 +132,9 @@ fn blamed(
 }
 
 fn origin(state: &State, version: &Version, event: &Event, or_before: bool) -> VersionOrigin {
-    let moment = timeline(state).moment(version.event);
     VersionOrigin {
         version: side(version),
-        commit: moment.expect("an event of the timeline").commit,
+        commit: moment_of(state, version.event).commit,
         time: event.time,
         command: event.command.clone(),
         actor: event.actor.clone(),
@@ -212,11 +211,7 @@ fn searched(state: &State, search: &Search) -> Vec<Vec<Version>> {
         .collect()
     };
     if let Some(within) = &search.within {
-        let inside = |version: &Version| {
-            let path = version.path.as_ref();
-            path.is_some_and(|path| path == within || path.is_below(within))
-        };
-        memories.retain(|versions| versions.iter().any(inside));
+        memories.retain(|versions| versions.iter().any(|version| version.is_within(within)));
     }
     memories.retain(|versions| !versions.is_empty());
     memories.sort_by_cached_key(|versions| {

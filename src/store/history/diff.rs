@@ -18,7 +18,7 @@ use crate::store::history::{
 };
 use crate::store::log::{Entry, Filter, entry, numbers};
 use crate::store::revision::Revision;
-use crate::store::timeline::{timeline, with_contents};
+use crate::store::timeline::{moment_of, timeline, with_contents};
 use crate::store::{Ledger, State, Store};
 
 /// A memory before and after.
@@ -49,7 +49,6 @@ pub(super) fn show(
 }
 
 /// See [`Store::events_with_changes`].
-#[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub(super) fn events_with_changes<'a>(
     store: &'a mut Store,
     filter: &Filter,
@@ -88,9 +87,7 @@ pub(super) fn events_with_changes<'a>(
     let looker = context.clone();
     let memories = filter.memories(&store.state);
     let found = numbers.into_iter().rev().map(move |number| {
-        let moment = timeline(&store.state)
-            .moment(number)
-            .expect("an event of the timeline");
+        let moment = moment_of(&store.state, number);
         let mut pairs = pairs_of(&store.state, number);
         pairs.retain(|pair| !hides(&store.state, pair, &looker));
         pairs.retain(|(before, after)| {
@@ -217,8 +214,8 @@ fn moment_of_last_change(state: &State, within: Option<&MemoryPath>) -> Result<M
         // Changes of a memory after it moved away are not changes within the path.
         let inside = |path: &MemoryPath| {
             let pairs = pairs_of(state, *event);
-            let mut sides = pairs.iter().flat_map(|(before, after)| [before, after]);
-            sides.any(|side| is_within(side.as_ref(), path))
+            let sides = pairs.iter().flat_map(|(before, after)| [before, after]);
+            sides.flatten().any(|side| side.is_within(path))
         };
         candidate && within.is_none_or(inside)
     };
@@ -263,7 +260,8 @@ fn pairs_between(
         let version = |side: &Option<Version>| side.as_ref().map(|side| side.version);
         version(before) != version(after)
             && within.is_none_or(|path| {
-                is_within(before.as_ref(), path) || is_within(after.as_ref(), path)
+                let mut sides = before.iter().chain(after);
+                sides.any(|side| side.is_within(path))
             })
     });
     pairs.sort_by_cached_key(sort_key);
@@ -322,11 +320,6 @@ fn newest_of(state: &State, numbers: &[u64]) -> Vec<MemoryChange> {
 
 fn side_path(side: Option<&VersionInfo>) -> Option<&MemoryPath> {
     side.and_then(|side| side.path.as_ref())
-}
-
-fn is_within(version: Option<&Version>, path: &MemoryPath) -> bool {
-    let found = version.and_then(|version| version.path.as_ref());
-    found.is_some_and(|found| found == path || found.is_below(path))
 }
 
 /// Sorts by the later path, so that a diff has the order of a listing.

@@ -3,17 +3,16 @@
 use chrono::{DateTime, Utc};
 
 use crate::error::Result;
-use crate::event::{Context, Moment};
+use crate::event::Context;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::catalog::Memory;
 use crate::store::history::read::{HistoryRead, path_ref_ever, record_history_read};
 use crate::store::history::{ListedMemory, Recorded};
 use crate::store::sweep::{expiry_of, unexpired};
-use crate::store::timeline::{timeline, with_timeline};
+use crate::store::timeline::{newest_moment, timeline, with_timeline};
 use crate::store::{State, Store};
 
 /// See [`Store::list`].
-#[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub(super) fn list(
     store: &mut Store,
     within: &MemoryPath,
@@ -21,13 +20,10 @@ pub(super) fn list(
 ) -> Result<Recorded<Vec<ListedMemory>>> {
     with_timeline(store, |store| {
         let found = listed(&store.state, within);
-        let newest = timeline(&store.state).len() - 1;
-        let at: Moment = timeline(&store.state)
-            .moment(newest)
-            .expect("history has a newest event");
+        let at = newest_moment(&store.state);
         let look = HistoryRead {
             command: "view_at",
-            path: Some(path_ref_ever(store, within, newest)?),
+            path: Some(path_ref_ever(store, within, at.event)?),
             at: vec![at],
             touches: Vec::new(),
         };

@@ -11,13 +11,13 @@ use crate::event::{Change, Context, Event, MemoryChange, Moment, PathRef};
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::state::timeline::{Timeline, Version};
-use crate::store::commit::{SealedPlan, event, record};
+use crate::store::commit::{SealedPlan, record_sealed};
 use crate::store::history::{RecordStatus, VersionInfo};
 use crate::store::log::entry;
 use crate::store::quota::{check_pace, check_reserve};
 use crate::store::revision::{DIGITS_MIN, Revision, RevisionKind};
 use crate::store::sweep::unexpired;
-use crate::store::timeline::timeline;
+use crate::store::timeline::{moment_of, timeline};
 use crate::store::versions::open_version;
 use crate::store::{State, Store, redactor};
 
@@ -56,7 +56,7 @@ pub(in crate::store) fn resolve(store: &Store, revision: &Revision) -> Result<Mo
             revision.missing(format!("the store began at {begin}"))
         })?,
     };
-    Ok(timeline.moment(event).expect("not past the newest"))
+    Ok(moment_of(&store.state, event))
 }
 
 /// Returns the only commit whose id starts with the revision's text.
@@ -100,10 +100,8 @@ pub(in crate::store) fn event_at(store: &Store, number: u64) -> Result<Arc<Event
         .moment(number)
         .ok_or_else(|| Error::damaged(format!("event {number}"), "history does not have it"))?;
     let event = Arc::new(entry(store, moment.commit)?.0.event);
-    store
-        .state
-        .opened
-        .replace(Some((number, Arc::clone(&event))));
+    let opened = Some((number, Arc::clone(&event)));
+    store.state.opened.replace(opened);
     Ok(event)
 }
 
@@ -198,14 +196,12 @@ pub(in crate::store) fn try_record_history_read(
 ) -> Result<u64> {
     check_reserve(&store.state)?;
     check_pace(store, context)?;
-    let mut redactions = Vec::new();
-    let mut event = event(store, look.command, context, &mut redactions)?;
-    event.path = look.path;
-    event.at = look.at;
-    event.redactions = redactions;
-    let recorded = record(store, event, SealedPlan::touching(look.touches));
-    let (event, _) = recorded.inspect_err(|_| store.ledger.trees.forget())?;
-    Ok(event.number)
+    let says = |event: &mut Event| {
+        event.path = look.path;
+        event.at = look.at;
+    };
+    let touches = SealedPlan::touching(look.touches);
+    Ok(record_sealed(store, look.command, touches, says, context)?.event)
 }
 
 /// Tells whether the error means that the caller may read the store but not write to it.
@@ -227,16 +223,8 @@ pub(super) fn cannot_write(error: &Error) -> bool {
 
 /// Returns the touch for a version that was looked at.
 pub(in crate::store) fn look_change(version: &Version) -> MemoryChange {
-    MemoryChange {
-        id: version.id,
-        change: Change::Look,
-        path: version.path.clone(),
-        version: version.version,
-        bytes: version.bytes,
-        blob: None,
-        from: None,
-        because: None,
-    }
+    let last = (version.version, version.bytes);
+    MemoryChange::of(version.id, Change::Look, version.path.clone(), last)
 }
 
 /// Converts a version to its public form.

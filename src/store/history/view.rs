@@ -14,7 +14,9 @@ use crate::store::history::read::{
 use crate::store::history::{Recorded, View};
 use crate::store::log::parse_path;
 use crate::store::revision::Revision;
-use crate::store::timeline::{load_piece, load_timeline, timeline, with_contents, with_lock};
+use crate::store::timeline::{
+    load_piece, load_timeline, moment_of, timeline, with_contents, with_lock,
+};
 use crate::store::{State, Store};
 
 /// See [`Store::view_at`].
@@ -57,7 +59,6 @@ pub(super) fn show_at(
 }
 
 /// See [`Store::show_version`].
-#[allow(clippy::missing_panics_doc)] // never: the expectation says why
 pub(super) fn show_version(
     store: &mut Store,
     path: &str,
@@ -87,9 +88,7 @@ pub(super) fn show_version(
             when: format!("as version {version}"),
             hint: "`agekeep log` with this path shows which versions there are".into(),
         })?;
-        let at = timeline
-            .moment(found.event)
-            .expect("an event of the timeline");
+        let at = moment_of(&store.state, found.event);
         let then = found.path.ok_or_else(|| nameless(&store.state, found.id))?;
         view_then(store, path, &then, at, context, "show", Ok)
     })

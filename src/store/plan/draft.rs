@@ -123,7 +123,7 @@ fn keepable(
     call: &PlanInput<'_>,
     path: &MemoryPath,
     text: &Text,
-) -> std::result::Result<Redacted, PlanFault> {
+) -> Result<Redacted, PlanFault> {
     within_size(&store.state, call.shown, text)?;
     let redacted = redacted(store, path, call.shown, text, call.ahead)?;
     within_size(&store.state, call.shown, redacted.text())?;
@@ -213,11 +213,7 @@ pub(super) fn insert(store: &mut Store, call: &PlanInput<'_>, line: i64, insert:
 }
 
 /// Returns the memory at the call's path, or refuses with the text `missing`.
-fn existing(
-    store: &Store,
-    call: &PlanInput<'_>,
-    missing: &str,
-) -> std::result::Result<Memory, PlanFault> {
+fn existing(store: &Store, call: &PlanInput<'_>, missing: &str) -> Result<Memory, PlanFault> {
     let path = path_named(store, call.shown)?;
     match unexpired(&store.state).at(&path) {
         Some(memory) => Ok(memory.clone()),
@@ -225,7 +221,7 @@ fn existing(
     }
 }
 
-fn within_size(state: &State, shown: &str, text: &Text) -> std::result::Result<(), PlanFault> {
+fn within_size(state: &State, shown: &str, text: &Text) -> Result<(), PlanFault> {
     let max = state.config.policy.limits.memory_bytes;
     if text.len() <= max {
         return Ok(());

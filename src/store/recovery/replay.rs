@@ -1,10 +1,11 @@
 //! Checks commits on every core, replays them into the catalog in order; keeps the catalog file.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 
+use crate::background::{cores, in_runs};
 use crate::crypto::digest::Digest;
 use crate::crypto::seal::Identity;
 use crate::crypto::sign::{SignedBy, Signers};
@@ -208,8 +209,6 @@ impl SignersThen {
 
 /// The number of commits that a thread takes at a time.
 const RUN: usize = 32;
-/// The number of runs that a thread may be ahead, which bounds memory.
-const RUNS_AHEAD: usize = 16;
 /// Fewer commits than this are not worth a thread.
 const THREADS_COMMITS_MIN: usize = 4 * RUN;
 
@@ -254,33 +253,16 @@ pub(in crate::store) fn check_all(
     commits: &[ObjectId],
     mut each: impl FnMut(CheckedCommit) -> Result<()>,
 ) -> Result<()> {
-    let cores = crate::background::cores();
-    if commits.len() < THREADS_COMMITS_MIN || cores == 1 {
-        let mut checks = Checks::new(root, keyring);
+    let own = || Checks::new(root, keyring);
+    if commits.len() < THREADS_COMMITS_MIN || cores() == 1 {
+        let mut checks = own();
         return commits.iter().try_for_each(|id| each(checks.check(*id)?));
     }
-    thread::scope(|scope| {
-        let start = |first| {
-            let (sender, receiver) = mpsc::sync_channel(RUNS_AHEAD);
-            scope.spawn(move || {
-                let mut checks = Checks::new(root, keyring);
-                for run in commits.chunks(RUN).skip(first).step_by(cores) {
-                    let checked: Result<Vec<_>> = run.iter().map(|id| checks.check(*id)).collect();
-                    // After an error the receiver is gone.
-                    if sender.send(checked).is_err() {
-                        return;
-                    }
-                }
-            });
-            receiver
-        };
-        // The threads take runs in turn, so that it is known which thread has the next one.
-        let threads: Vec<_> = (0..cores).map(start).collect();
-        for thread in threads.iter().cycle().take(commits.len().div_ceil(RUN)) {
-            let checked = thread.recv().expect("checking does not panic");
-            checked?.into_iter().try_for_each(&mut each)?;
-        }
-        Ok(())
+    let check = |checks: &mut Checks<'_>, run: Range<usize>| -> Result<Vec<_>> {
+        commits[run].iter().map(|id| checks.check(*id)).collect()
+    };
+    in_runs(commits.len(), RUN, own, check, |checked| {
+        checked.into_iter().try_for_each(&mut each)
     })
 }
 
@@ -361,12 +343,10 @@ fn keyring_folder(root: &Folder, repository: &Repository, said: Option<&Path>) -
 
 /// Writes the catalog file's root anew, in the same file or a new one, if that is due.
 pub(in crate::store) fn renew_catalog_file(store: &mut Store) {
-    if store.ledger.catalog_file.wants_root(&store.state.catalog) {
-        let cache_key = store.ledger.keyring.cache_key();
-        store
-            .ledger
-            .catalog_file
-            .write_root(&mut store.state.catalog, cache_key);
+    let (ledger, catalog) = (&mut store.ledger, &mut store.state.catalog);
+    if ledger.catalog_file.wants_root(catalog) {
+        let key = ledger.keyring.cache_key();
+        ledger.catalog_file.write_root(catalog, key);
     }
 }
 

@@ -14,10 +14,11 @@ use crate::id::{MemoryId, ObjectId};
 use crate::keyring::Keyring;
 use crate::memory_tool::path::MemoryPath;
 use crate::redact::Redactor;
+use crate::repository::Repository;
 use crate::repository::object::{self, ObjectKind};
-use crate::repository::{Repository, StrictRead};
 use crate::state::timeline::Version;
 use crate::store::scan::{SecretFinding, VERSION_FINDINGS_MAX};
+use crate::store::versions::if_open;
 use crate::{Text, journal, version};
 
 /// Fewest items for each thread.
@@ -173,10 +174,8 @@ fn text_of(
     if sealed.digest() != written.digest {
         return Ok(None);
     }
-    let keys = match keyring.memory_keys(written.id) {
-        Ok(keys) => keys,
-        Err(error) if error.is_of_one_memory() => return Ok(None),
-        Err(error) => return Err(error),
+    let Some(keys) = if_open(keyring.memory_keys(written.id))? else {
+        return Ok(None);
     };
     let place = version::VersionAddress {
         id: written.id,
@@ -188,10 +187,5 @@ fn text_of(
 
 /// Reads an object without writing anything; `None` if it is not intact.
 fn read(repository: &Repository, id: ObjectId, kind: ObjectKind) -> Result<Option<Vec<u8>>> {
-    match repository.read_strictly(id) {
-        Ok(StrictRead::Whole(found, bytes)) if found == kind => Ok(Some(bytes)),
-        Ok(_) => Ok(None),
-        Err(error) if error.is_of_one_memory() => Ok(None),
-        Err(error) => Err(error),
-    }
+    if_open(repository.read_whole(id, kind)).map(Option::flatten)
 }

@@ -336,7 +336,7 @@ fn restored_as(
     state: &State,
     then: &Version,
     now: Option<&Version>,
-) -> std::result::Result<MemoryId, MemoryPath> {
+) -> Result<MemoryId, MemoryPath> {
     if let Some(now) = now {
         return Ok(now.id);
     }

@@ -18,6 +18,7 @@ use crate::store::plan::{PlannedChange, VersionWrite};
 use crate::store::sweep::{evict_expired, swept_at, unexpired};
 use crate::store::timeline::timeline;
 use crate::store::undo::{Conflict, DesiredState, UndoPlan, UndoStep, UndoTarget, later_changes};
+use crate::store::versions::if_open;
 use crate::store::{State, Store, now, redactor};
 
 /// Most bytes of text that an undo writes. The text is held in memory three times.
@@ -126,11 +127,9 @@ fn plan_step(
                 Ok(text) => text,
                 Err(why) => return Ok(Err(Conflict::alone(id, Some(path), why))),
             };
-            let before = now
-                .as_ref()
-                .map(|now| text_if_whole(store, now))
-                .transpose()?;
-            let before = before.flatten();
+            // An undo may be the way to repair a version that does not open.
+            let text_now = |now| if_open(text_then(store, now));
+            let before = now.as_ref().map(text_now).transpose()?.flatten();
             let change = match &now {
                 None => Change::Restore,
                 Some(now) if now.path.as_ref() != Some(&path) => Change::Move,
@@ -229,16 +228,6 @@ fn removal(store: &Store, now: Version) -> PlannedStep {
             sha256: None,
         },
         planned: PlannedChange::Touch(touch),
-    }
-}
-
-/// Returns the text of a version; `None` if it does not open, since an undo may be the way to
-/// repair that.
-fn text_if_whole(store: &Store, version: &Version) -> Result<Option<Text>> {
-    match text_then(store, version) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.is_of_one_memory() => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
