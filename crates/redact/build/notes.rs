@@ -285,6 +285,9 @@ pub(crate) fn row(line: &str, vocabulary: &Lists) -> Option<(u32, i64)> {
 
 fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
     let mut entries = BTreeMap::new();
+    // The most points that a feature of each kind has, and one near a class of words.
+    let mut most = [0; KINDS.len()];
+    let mut most_near: BTreeMap<[&str; 3], i64> = BTreeMap::new();
     for (number, line) in text
         .lines()
         .enumerate()
@@ -295,6 +298,22 @@ fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
         if entries.insert(hash, points).is_some() {
             return Err(fault("what counts here counts already"));
         }
+        let parts: Vec<&str> = line.split(' ').collect();
+        let known = KINDS.iter().position(|kind| *kind == parts[0]);
+        let of_kind = known.map(|kind| &mut most[kind]);
+        let near = ["before", "behind"].contains(&parts[0]);
+        let near = near.then(|| most_near.entry([parts[0], parts[1], parts[3]]).or_default());
+        for most in of_kind.into_iter().chain(near) {
+            *most = points.max(*most);
+        }
     }
-    Ok(table_of_numbers("POINTS", "i16", &entries))
+    let near = vocabulary.0.iter().map(|(class, _)| {
+        let most = |kind, sort| most_near.get(&[kind, *class, sort]).unwrap_or(&0);
+        let of_sort = |sort| most("before", sort) + most("behind", sort);
+        format!("{:?}", ["0", "1", "2", "3", "4"].map(of_sort))
+    });
+    let near: Vec<String> = near.collect();
+    Ok(table_of_numbers("POINTS", "i16", &entries)
+        + &array("MOST", "i32", most.iter())
+        + &array("MOST_NEAR", "[i32; 5]", near.iter()))
 }
