@@ -72,6 +72,8 @@ pub(super) struct Word<'a> {
     pub(super) start: usize,
     /// The hash of the word in lower case, without `!`, `?` and `=` at its end.
     pub(super) hash: u32,
+    /// The number of the first phrase that may begin with it.
+    phrase: u16,
     pub(super) classes: Classes,
     pub(super) look: Look,
     /// The marks before the word and behind it.
@@ -250,7 +252,10 @@ impl<'a> NotePage<'a> {
         let (mut at, mut from) = (0, 0);
         // The end of the last byte of a marker.
         let mut blanked = usize::MAX;
-        while at < line.len() {
+        // No other byte is a space, or begins one.
+        let may_be_space = |b: &u8| !(b'!'..0xC0).contains(b);
+        while let Some(word) = line.as_bytes()[at..].iter().position(may_be_space) {
+            at += word;
             let width = space(line, at);
             if width > 0 {
                 if from < at {
@@ -303,7 +308,8 @@ impl<'a> NotePage<'a> {
 
     /// Adds the classes of a phrase to its words.
     fn phrases(&mut self, at: usize, end: usize) {
-        for phrase in vocabulary::phrases(self.words[at].hash) {
+        let Word { hash, phrase, .. } = self.words[at];
+        for phrase in vocabulary::phrases(phrase, hash) {
             let last = at + phrase.rest.len();
             let rest = last < end
                 && (self.words[at + 1..=last].iter().zip(phrase.rest))
@@ -490,6 +496,7 @@ struct WordFacts<'a> {
     look: Look,
     classes: Classes,
     hash: u32,
+    phrase: u16,
 }
 
 /// The words read last, because most words of a text come again.
@@ -566,6 +573,7 @@ impl<'a> WordCache<'a> {
             look,
             classes,
             hash,
+            phrase: vocabulary::first_phrase(hash),
         }
     }
 }
@@ -582,6 +590,12 @@ struct LineReader<'a, 'b> {
 impl<'a> LineReader<'a, '_> {
     /// Reads a chunk: the text between blanks.
     fn chunk(&mut self, chunk: &'a str, start: usize) {
+        // As most are.
+        if !chunk.is_empty() && chunk.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            self.single(chunk, start);
+            self.marks = 0;
+            return;
+        }
         let inner = chunk.trim_start_matches(|c| opens(c) || parts(c));
         let lead = &chunk[..chunk.len() - inner.len()];
         self.marks |= marks::of_all(lead);
@@ -678,6 +692,7 @@ impl<'a> LineReader<'a, '_> {
             text: word,
             start,
             hash: facts.hash,
+            phrase: facts.phrase,
             classes: facts.classes,
             look: facts.look,
             before: self.marks,
@@ -693,6 +708,7 @@ impl<'a> LineReader<'a, '_> {
             text: "",
             start,
             hash: 0,
+            phrase: u16::MAX,
             classes: Classes::default(),
             look: look(""),
             before: self.marks,

@@ -184,19 +184,23 @@ fn is_head(heads: &[u64], text: &[u8]) -> bool {
     text.get(..3).is_some_and(bit) || text.len() == 2 && bit(text)
 }
 
-/// Returns the phrases that begin with a word. Each has the hashes of the words behind it, and the
-/// classes of the whole. The last word may have an ending where it is a stem.
-pub(super) fn phrases(first: u32) -> impl Iterator<Item = &'static Phrase> {
-    let bit = hash::place(first, HEADS);
+/// Returns the number of the first phrase that begins with a word, or `u16::MAX` for none.
+pub(super) fn first_phrase(word: u32) -> u16 {
+    let bit = hash::place(word, HEADS);
     let begins = PHRASE_HEADS[bit / 64] >> (bit % 64) & 1 != 0;
-    let begin = if begins {
-        PHRASES.partition_point(|phrase| phrase.first < first)
-    } else {
-        PHRASES.len()
-    };
-    PHRASES[begin..]
-        .iter()
-        .take_while(move |phrase| phrase.first == first)
+    let first = || PHRASES.partition_point(|phrase| phrase.first < word);
+    let first = begins
+        .then(first)
+        .filter(|at| PHRASES.get(*at).is_some_and(|phrase| phrase.first == word));
+    first.map_or(u16::MAX, |at| u16::try_from(at).expect("some thousands"))
+}
+
+/// Returns the phrases that begin with a word, from the first one on. Each has the hashes of the
+/// words behind it, and the classes of the whole. The last word may have an ending where it is a
+/// stem.
+pub(super) fn phrases(first: u16, word: u32) -> impl Iterator<Item = &'static Phrase> {
+    let phrases = PHRASES.iter().skip(usize::from(first));
+    phrases.take_while(move |phrase| phrase.first == word)
 }
 
 /// Several words that mean something together.
