@@ -1,15 +1,5 @@
 //! Tells lines of programs, of shells and of data from lines that people write.
 
-/// Marks that may be of code, by their bytes.
-const MARKS: [bool; 256] = {
-    let (marks, mut table, mut at) = (b"(-\"'=;:&|!.}[$\\", [false; 256], 0);
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
-
 /// Tells whether a line belongs to a program, to a shell or to data. Such lines have rules of their
 /// own, which know where a value ends.
 pub(super) fn is_code(line: &str) -> bool {
@@ -27,8 +17,11 @@ pub(super) fn is_code(line: &str) -> bool {
 /// Tells whether marks of code stand in a line.
 fn has_code(line: &[u8]) -> bool {
     let (mut equals, mut semicolons) = (0, 0);
-    let marks = line.iter().enumerate();
-    for (at, mark) in marks.filter(|(_, b)| MARKS[usize::from(**b)]) {
+    for (at, mark) in line.iter().enumerate() {
+        // One look at all that are asked for below.
+        if !matches!(mark, b'!'..=b'(' | b'-' | b'.' | b':'..=b'=' | b'[' | b'\\' | b'|' | b'}') {
+            continue;
+        }
         let rest = &line[at + 1..];
         let next = rest.first().copied().unwrap_or_default();
         let is_code = match mark {

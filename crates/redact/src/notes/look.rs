@@ -133,7 +133,7 @@ struct CharCount {
     marks: usize,
     joiners: usize,
     other: usize,
-    /// A bit for each ASCII character that is there.
+    /// A bit for each ASCII character that is there, except letters.
     ascii: u128,
 }
 
@@ -142,9 +142,6 @@ impl CharCount {
         let mut count = Self::default();
         for c in word.chars() {
             count.chars += 1;
-            if c.is_ascii() {
-                count.ascii |= 1 << u32::from(c);
-            }
             match c {
                 'a'..='z' => count.lower += 1,
                 'A'..='Z' => count.upper += 1,
@@ -157,6 +154,9 @@ impl CharCount {
                 _ if c.is_uppercase() => count.upper += 1,
                 _ if c.is_alphabetic() => count.caseless += 1,
                 _ => count.other += 1,
+            }
+            if c.is_ascii() && !c.is_ascii_alphabetic() {
+                count.ascii |= 1 << u32::from(c);
             }
         }
         count
@@ -282,7 +282,7 @@ impl<'a> Facts<'a> {
             is_time: count.digits >= 2
                 && count.has(b":")
                 && bytes.iter().all(|b| b.is_ascii_digit() || *b == b':'),
-            is_date: is_date(word, &count) || count.has(b"T") && is_date_time(bytes),
+            is_date: is_date(word, &count) || count.upper > 0 && is_date_time(bytes),
             is_version: count.digits > 0
                 && count.has(b".")
                 && version.bytes().all(|b| b.is_ascii_digit() || b == b'.'),

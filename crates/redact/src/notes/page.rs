@@ -150,8 +150,13 @@ impl<'a> NotePage<'a> {
         let mut taken: Vec<(usize, usize)> = found.iter().map(|s| (s.start, s.end)).collect();
         taken.sort_unstable();
         let mut cache = WordCache::new(text.len());
+        let whole = std::str::from_utf8(text).ok();
         for (number, range) in wanted(text, labels) {
-            if let Ok(line) = std::str::from_utf8(&text[range.clone()]) {
+            let line = match whole {
+                Some(text) => Some(&text[range.clone()]),
+                None => std::str::from_utf8(&text[range.clone()]).ok(),
+            };
+            if let Some(line) = line {
                 page.add(&mut cache, line, range.start, number);
             }
         }
@@ -189,9 +194,12 @@ impl<'a> NotePage<'a> {
             history.on_line = 0;
             history.last = false;
             history.last_but_one = false;
+            let near = Classes(line.classes.0 | line.above.0 | line.below.0);
+            let labelled = near.meets(Classes::LABELS);
             for at in line.words.clone() {
                 let word = &self.words[at];
-                let secret = !word.taken
+                let secret = labelled
+                    && !word.taken
                     && weigh::could_be(self, at, &history)
                     && is_secret(self, at, &history);
                 history.last_but_one = history.last;
@@ -590,10 +598,12 @@ struct LineReader<'a, 'b> {
 impl<'a> LineReader<'a, '_> {
     /// Reads a chunk: the text between blanks.
     fn chunk(&mut self, chunk: &'a str, start: usize) {
+        let closing = |b: u8| b.is_ascii() && b != b'*' && closes(char::from(b));
         // As most are.
-        if !chunk.is_empty() && chunk.bytes().all(|b| b.is_ascii_alphanumeric()) {
-            self.single(chunk, start);
-            self.marks = 0;
+        let word = chunk.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        if word > 0 && chunk.bytes().skip(word).all(closing) {
+            self.single(&chunk[..word], start);
+            self.marks = marks::of_all(&chunk[word..]);
             return;
         }
         let inner = chunk.trim_start_matches(|c| opens(c) || parts(c));
@@ -612,11 +622,7 @@ impl<'a> LineReader<'a, '_> {
         let word = inner.bytes().take_while(joins).count();
         let word = inner[..word].trim_end_matches(['_', '.']);
         let tail = &inner[word.len()..];
-        if word.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && tail
-                .bytes()
-                .all(|b| b.is_ascii() && b != b'*' && closes(char::from(b)))
-        {
+        if word.starts_with(|c: char| c.is_ascii_alphanumeric()) && tail.bytes().all(closing) {
             self.single(word, start + lead.len());
             self.marks = marks::of_all(tail);
             return;

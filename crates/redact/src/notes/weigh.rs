@@ -123,16 +123,6 @@ impl Feature {
     }
 }
 
-/// Returns the most points that a word can have for features of some kinds, one of each.
-const fn most(kinds: &[FeatureKind]) -> i32 {
-    let (mut most, mut at) = (0, 0);
-    while at < kinds.len() {
-        most += MOST[kinds[at] as usize];
-        at += 1;
-    }
-    most
-}
-
 /// The points that the words of one group get on the line that is read, as far as it alone decides, and the most
 /// that they can get for the classes near them.
 #[derive(Default)]
@@ -312,15 +302,16 @@ fn is_near_label(page: &NotePage, at: usize, history: &History) -> bool {
         }
         false
     };
-    near(
-        &mut page.words[line.words.start..at].iter().rev().take(10),
-        named,
-        3,
-    ) || near(
-        &mut page.words[at + 1..line.words.end].iter().take(6),
-        Classes::STRONG,
-        1,
-    )
+    line.classes.meets(named)
+        && (near(
+            &mut page.words[line.words.start..at].iter().rev().take(10),
+            named,
+            3,
+        ) || near(
+            &mut page.words[at + 1..line.words.end].iter().take(6),
+            Classes::STRONG,
+            1,
+        ))
 }
 
 /// Tells whether a number belongs to a board or a delivery, because a word in the sentence says so.
@@ -487,16 +478,6 @@ fn word_features(
     near: i32,
     mut see: impl FnMut(Feature) -> i32,
 ) {
-    const ALIKE: i32 = most(&[FeatureKind::Alike]);
-    const LEFT: i32 = most(&[
-        FeatureKind::Nearest,
-        FeatureKind::NearestMarks,
-        FeatureKind::NearestWord,
-        FeatureKind::MarksBehind,
-        FeatureKind::Refers,
-        FeatureKind::Common,
-        FeatureKind::TechnicalNearest,
-    ]);
     let mut see = |kind: FeatureKind, one: u32, two: u32, three: u32| {
         see(Feature(kind as u8, one, two, three))
     };
@@ -575,9 +556,11 @@ fn word_features(
     );
     see(FeatureKind::FoundCount, history.count.min(5), sort, 0);
     let points = see(FeatureKind::Repeated, page.repeated(word), sort, group);
-    let traits = word.look.traits.count_ones().cast_signed();
-    let left = LEFT + traits * MOST[FeatureKind::TraitNearest as usize];
-    if points + left + near + ALIKE < ENOUGH {
+    let traits = Classes(word.look.traits).numbers();
+    let left = MOST_OF_GROUP[group as usize]
+        + MOST_OF_SORT[sort as usize]
+        + traits.map(|number| MOST_OF_TRAIT[number]).sum::<i32>();
+    if points + left + near < ENOUGH {
         return;
     }
     // The number of similar words on the line.
