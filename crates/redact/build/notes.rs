@@ -22,8 +22,9 @@ const LABELS: [&str; 11] = [
 /// Shortest word that the gate looks for, in bytes.
 const LABEL_BYTES_MIN: usize = 3;
 
-/// Number of bits that tell whether an entry may begin at a place.
+/// Number of bits that tell whether an entry may begin at a place, and whether a hash may be one.
 const HEADS: usize = 1 << 14;
+const ENTRY_BITS: usize = 1 << 17;
 
 /// The kinds of features, in the order of `Kind` in `weigh.rs`.
 pub(crate) const KINDS: [&str; 38] = [
@@ -197,8 +198,9 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     let mut phrases: BTreeMap<(u32, Vec<u32>), u32> = BTreeMap::new();
     let mut heads = vec![0u64; HEADS / 64];
     let mut phrase_heads = heads.clone();
+    let mut entry_bits = vec![0u64; ENTRY_BITS / 64];
     let set = |bits: &mut [u64], hash: u32| {
-        let bit = place(hash, HEADS);
+        let bit = place(hash, bits.len() * 64);
         bits[bit / 64] |= 1 << (bit % 64);
     };
     let mut labels: BTreeSet<&str> = BTreeSet::new();
@@ -224,6 +226,7 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
             }
             let form = 2 * u32::from(is_part) + u32::from(!entry.ends_with('.'));
             let number = feature(0, hash::of(bare), form, 0).max(1);
+            set(&mut entry_bits, number);
             *entries.entry(number).or_default() |= 1 << class;
         }
     }
@@ -233,8 +236,8 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
         !all.iter()
             .any(|other| other != label && label.contains(other))
     });
-    let mut text = format!("const HEADS: usize = {HEADS};\n");
-    text += &table_of_numbers("ENTRIES", "u32", &entries);
+    let mut text = table_of_numbers("ENTRIES", "u32", &entries);
+    text += &array("ENTRY_BITS", "u64", entry_bits.iter());
     text += &array("PHRASE_HEADS", "u64", phrase_heads.iter());
     text += &array("PART_HEADS", "u64", heads.iter());
     let rows = phrases.iter().map(|((first, rest), classes)| {
@@ -285,6 +288,8 @@ pub(crate) fn row(line: &str, vocabulary: &Lists) -> Option<(u32, i64)> {
 
 fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
     let mut entries = BTreeMap::new();
+    // The most points that features of a kind have near a class, and for a group, sort or trait.
+    let mut most: BTreeMap<[&str; 3], i64> = BTreeMap::new();
     for (number, line) in text
         .lines()
         .enumerate()
@@ -295,6 +300,39 @@ fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
         if entries.insert(hash, points).is_some() {
             return Err(fault("what counts here counts already"));
         }
+        let parts: Vec<&str> = line.split(' ').collect();
+        let key = match parts[0] {
+            kind @ ("before" | "behind") => [kind, parts[1], parts[3]],
+            kind @ ("trait-nearest" | "nearest-word" | "refers") => [kind, "", parts[1]],
+            kind => [kind, "", parts[2]],
+        };
+        let most = most.entry(key).or_default();
+        *most = points.max(*most);
     }
-    Ok(table_of_numbers("POINTS", "i16", &entries))
+    let most = |kinds: &[&str], class: &str, number: usize| {
+        let number = number.to_string();
+        let of_kind = |kind: &&str| most.get(&[*kind, class, &*number]).copied();
+        kinds.iter().filter_map(of_kind).sum::<i64>()
+    };
+    let of_group = [
+        "nearest",
+        "nearest-word",
+        "marks-behind",
+        "refers",
+        "common",
+        "alike",
+    ];
+    let of_group: Vec<i64> = (0..24).map(|group| most(&of_group, "", group)).collect();
+    let of_sort = |sort| most(&["nearest-marks", "technical-nearest"], "", sort);
+    let of_sort: Vec<i64> = (0..5).map(of_sort).collect();
+    let of_trait = (0..32).map(|number| most(&["trait-nearest"], "", number));
+    let near = vocabulary.0.iter().map(|(class, _)| {
+        let of_sort = |sort| most(&["before", "behind"], class, sort);
+        format!("{:?}", [0, 1, 2, 3, 4].map(of_sort))
+    });
+    Ok(table_of_numbers("POINTS", "i16", &entries)
+        + &array("MOST_OF_GROUP", "i32", of_group.iter())
+        + &array("MOST_OF_SORT", "i32", of_sort.iter())
+        + &array("MOST_OF_TRAIT", "i32", of_trait)
+        + &array("MOST_NEAR", "[i32; 5]", near))
 }

@@ -261,14 +261,29 @@ fn is_listed(word: &[u8]) -> bool {
     if !WORD_BYTES.contains(&word.len()) {
         return false;
     }
-    LISTED.binary_search(&head(word)).is_ok()
+    let word = head(word);
+    let mut there = LISTED[place(word)..].iter();
+    there.find(|there| **there == word || **there == 0) == Some(&word)
 }
 
-/// The words of the list, each as a number.
+/// Number of places for the words of the list, a power of two.
+const PLACES: usize = 1 << 13;
+
+/// The words of the list, each as a number at its place or behind it, and 0 where none is.
 static LISTED: LazyLock<Vec<u64>> = LazyLock::new(|| {
-    let words = Language::English.word_list().iter();
-    words.map(|word| head(word.as_bytes())).collect()
+    let mut listed = vec![0; PLACES + PLACES / 8];
+    for word in Language::English.word_list() {
+        let word = head(word.as_bytes());
+        let free = listed[place(word)..].iter().position(|there| *there == 0);
+        listed[place(word) + free.expect("a few words share a place")] = word;
+    }
+    listed
 });
+
+/// Returns the place of a word.
+fn place(word: u64) -> usize {
+    (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 51) as usize
+}
 
 /// Tells whether the text between two words keeps them in one phrase. A word with a colon behind it is a label.
 fn joins(between: &[u8]) -> bool {

@@ -18,7 +18,8 @@ pub(super) fn is_code(line: &str) -> bool {
 fn has_code(line: &[u8]) -> bool {
     let (mut equals, mut semicolons) = (0, 0);
     for (at, mark) in line.iter().enumerate() {
-        if mark.is_ascii_alphanumeric() || *mark == b' ' {
+        // One look at all that are asked for below.
+        if !matches!(mark, b'!'..=b'(' | b'-' | b'.' | b':'..=b'=' | b'[' | b'\\' | b'|' | b'}') {
             continue;
         }
         let rest = &line[at + 1..];

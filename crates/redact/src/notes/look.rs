@@ -133,6 +133,8 @@ struct CharCount {
     marks: usize,
     joiners: usize,
     other: usize,
+    /// A bit for each ASCII character that is there, except letters.
+    ascii: u128,
 }
 
 impl CharCount {
@@ -141,6 +143,8 @@ impl CharCount {
         for c in word.chars() {
             count.chars += 1;
             match c {
+                'a'..='z' => count.lower += 1,
+                'A'..='Z' => count.upper += 1,
                 _ if is_digit(c) => count.digits += 1,
                 '-' | '_' | '.' | '\'' | '’' => count.joiners += 1,
                 '!' | '@' | '#' | '$' | '%' | '&' | '*' | '+' | '?' | '~' | '^' | '=' => {
@@ -151,8 +155,16 @@ impl CharCount {
                 _ if c.is_alphabetic() => count.caseless += 1,
                 _ => count.other += 1,
             }
+            if c.is_ascii() && !c.is_ascii_alphabetic() {
+                count.ascii |= 1 << u32::from(c);
+            }
         }
         count
+    }
+
+    /// Tells whether one of these ASCII characters is there.
+    fn has(&self, any: &[u8]) -> bool {
+        any.iter().any(|b| self.ascii >> b & 1 != 0)
     }
 
     fn letters(&self) -> usize {
@@ -263,21 +275,23 @@ impl<'a> Facts<'a> {
         Self {
             humps: (word.chars().zip(word.chars().skip(1)))
                 .any(|(one, next)| one.is_lowercase() && next.is_uppercase()),
-            is_url: word.contains("://") || word.starts_with("www.") || word.starts_with("http"),
-            is_mail: is_address(word),
+            is_url: count.has(b":") && word.contains("://")
+                || word.starts_with("www.")
+                || word.starts_with("http"),
+            is_mail: count.has(b"@") && is_address(word),
             is_time: count.digits >= 2
-                && word.contains(':')
+                && count.has(b":")
                 && bytes.iter().all(|b| b.is_ascii_digit() || *b == b':'),
-            is_date: is_date(word, &count) || is_date_time(bytes),
+            is_date: is_date(word, &count) || count.upper > 0 && is_date_time(bytes),
             is_version: count.digits > 0
-                && word.contains('.')
+                && count.has(b".")
                 && version.bytes().all(|b| b.is_ascii_digit() || b == b'.'),
             is_hex: count.chars >= 7
                 && count.letters() > 0
                 && count.digits > 0
                 && bytes.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')),
-            has_path: word.contains(['/', '\\']),
-            has_call: word.contains(['(', '{', '<', '[', ']']),
+            has_path: count.has(b"/\\"),
+            has_call: count.has(b"({<[]"),
             word,
             count,
         }
@@ -305,7 +319,7 @@ impl<'a> Facts<'a> {
         };
         let is_host = count.marks == 0
             && count.upper == 0
-            && word.contains('.')
+            && count.has(b".")
             && (2..=5).contains(&end().len())
             && end().bytes().all(|b| b.is_ascii_alphabetic())
             && self.parts().all(|part| !part.is_empty());
@@ -324,13 +338,13 @@ impl<'a> Facts<'a> {
             count.marks > 0,
             count.marks > 0 && matches!(last, b'!' | b'?'),
             count.joiners > 0,
-            word.contains('-'),
-            word.contains('_'),
-            word.contains('.'),
+            count.has(b"-"),
+            count.has(b"_"),
+            count.has(b"."),
             self.is_url,
             self.is_mail,
             is_host,
-            word.contains('.') && (1..=4).contains(&end().len()),
+            count.has(b".") && (1..=4).contains(&end().len()),
             self.is_version,
             self.is_time,
             self.is_date,
@@ -357,9 +371,8 @@ impl<'a> Facts<'a> {
     }
 
     fn is_slashed(&self) -> bool {
-        let slashes = self.word.matches('/').count();
-        slashes > 0
-            && slashes == self.count.other
+        self.count.has(b"/")
+            && self.word.matches('/').count() == self.count.other
             && self.count.marks == 0
             && self.word.split('/').all(|part| !part.is_empty())
     }

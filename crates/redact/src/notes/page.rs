@@ -72,6 +72,8 @@ pub(super) struct Word<'a> {
     pub(super) start: usize,
     /// The hash of the word in lower case, without `!`, `?` and `=` at its end.
     pub(super) hash: u32,
+    /// The number of the first phrase that may begin with it.
+    phrase: u16,
     pub(super) classes: Classes,
     pub(super) look: Look,
     /// The marks before the word and behind it.
@@ -148,8 +150,13 @@ impl<'a> NotePage<'a> {
         let mut taken: Vec<(usize, usize)> = found.iter().map(|s| (s.start, s.end)).collect();
         taken.sort_unstable();
         let mut cache = WordCache::new(text.len());
+        let whole = std::str::from_utf8(text).ok();
         for (number, range) in wanted(text, labels) {
-            if let Ok(line) = std::str::from_utf8(&text[range.clone()]) {
+            let line = match whole {
+                Some(text) => Some(&text[range.clone()]),
+                None => std::str::from_utf8(&text[range.clone()]).ok(),
+            };
+            if let Some(line) = line {
                 page.add(&mut cache, line, range.start, number);
             }
         }
@@ -187,9 +194,12 @@ impl<'a> NotePage<'a> {
             history.on_line = 0;
             history.last = false;
             history.last_but_one = false;
+            let near = Classes(line.classes.0 | line.above.0 | line.below.0);
+            let labelled = near.meets(Classes::LABELS);
             for at in line.words.clone() {
                 let word = &self.words[at];
-                let secret = !word.taken
+                let secret = labelled
+                    && !word.taken
                     && weigh::could_be(self, at, &history)
                     && is_secret(self, at, &history);
                 history.last_but_one = history.last;
@@ -250,7 +260,10 @@ impl<'a> NotePage<'a> {
         let (mut at, mut from) = (0, 0);
         // The end of the last byte of a marker.
         let mut blanked = usize::MAX;
-        while at < line.len() {
+        // No other byte is a space, or begins one.
+        let may_be_space = |b: &u8| !(b'!'..0xC0).contains(b);
+        while let Some(word) = line.as_bytes()[at..].iter().position(may_be_space) {
+            at += word;
             let width = space(line, at);
             if width > 0 {
                 if from < at {
@@ -303,7 +316,8 @@ impl<'a> NotePage<'a> {
 
     /// Adds the classes of a phrase to its words.
     fn phrases(&mut self, at: usize, end: usize) {
-        for phrase in vocabulary::phrases(self.words[at].hash) {
+        let Word { hash, phrase, .. } = self.words[at];
+        for phrase in vocabulary::phrases(phrase, hash) {
             let last = at + phrase.rest.len();
             let rest = last < end
                 && (self.words[at + 1..=last].iter().zip(phrase.rest))
@@ -490,6 +504,7 @@ struct WordFacts<'a> {
     look: Look,
     classes: Classes,
     hash: u32,
+    phrase: u16,
 }
 
 /// The words read last, because most words of a text come again.
@@ -566,6 +581,7 @@ impl<'a> WordCache<'a> {
             look,
             classes,
             hash,
+            phrase: vocabulary::first_phrase(hash),
         }
     }
 }
@@ -582,6 +598,14 @@ struct LineReader<'a, 'b> {
 impl<'a> LineReader<'a, '_> {
     /// Reads a chunk: the text between blanks.
     fn chunk(&mut self, chunk: &'a str, start: usize) {
+        let closing = |b: u8| b.is_ascii() && b != b'*' && closes(char::from(b));
+        // As most are.
+        let word = chunk.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        if word > 0 && chunk.bytes().skip(word).all(closing) {
+            self.single(&chunk[..word], start);
+            self.marks = marks::of_all(&chunk[word..]);
+            return;
+        }
         let inner = chunk.trim_start_matches(|c| opens(c) || parts(c));
         let lead = &chunk[..chunk.len() - inner.len()];
         self.marks |= marks::of_all(lead);
@@ -598,11 +622,7 @@ impl<'a> LineReader<'a, '_> {
         let word = inner.bytes().take_while(joins).count();
         let word = inner[..word].trim_end_matches(['_', '.']);
         let tail = &inner[word.len()..];
-        if word.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && tail
-                .bytes()
-                .all(|b| b.is_ascii() && b != b'*' && closes(char::from(b)))
-        {
+        if word.starts_with(|c: char| c.is_ascii_alphanumeric()) && tail.bytes().all(closing) {
             self.single(word, start + lead.len());
             self.marks = marks::of_all(tail);
             return;
@@ -678,6 +698,7 @@ impl<'a> LineReader<'a, '_> {
             text: word,
             start,
             hash: facts.hash,
+            phrase: facts.phrase,
             classes: facts.classes,
             look: facts.look,
             before: self.marks,
@@ -693,6 +714,7 @@ impl<'a> LineReader<'a, '_> {
             text: "",
             start,
             hash: 0,
+            phrase: u16::MAX,
             classes: Classes::default(),
             look: look(""),
             before: self.marks,

@@ -126,7 +126,12 @@ include!(concat!(env!("OUT_DIR"), "/vocabulary.rs"));
 
 /// Returns the classes of an entry.
 fn look_up(hash: u32, form: u32) -> u32 {
-    ENTRIES.get(hash::feature(0, hash, form, 0).max(1))
+    let number = hash::feature(0, hash, form, 0).max(1);
+    if is_set(&ENTRY_BITS, number) {
+        ENTRIES.get(number)
+    } else {
+        0
+    }
 }
 
 /// Returns the classes of a word in lower case, and its hash.
@@ -148,7 +153,7 @@ pub(super) fn classes(lower: &str) -> (Classes, u32) {
     bits |= look_up(hash, WHOLE);
     let firsts = (0..bytes.len()).filter(|at| is_first(bytes[*at]));
     for at in firsts.take(WORD_CHARS_MAX) {
-        if !is_head(PART_HEADS.as_slice(), &bytes[at..]) {
+        if !is_head(&bytes[at..]) {
             continue;
         }
         let (mut hash, mut chars) = (hash::SEED, 0);
@@ -174,29 +179,37 @@ fn is_first(byte: u8) -> bool {
     byte & 0xC0 != 0x80
 }
 
+/// Tells whether the bit of a hash is set.
+fn is_set(bits: &[u64], hash: u32) -> bool {
+    let bit = hash::place(hash, bits.len() * 64);
+    bits[bit / 64] >> (bit % 64) & 1 != 0
+}
+
 /// Tells whether an entry may begin as a text does, by a bit for the hash of two or three bytes.
-fn is_head(heads: &[u64], text: &[u8]) -> bool {
+fn is_head(text: &[u8]) -> bool {
     let bit = |bytes: &[u8]| {
         let hash = bytes.iter().copied().fold(hash::SEED, hash::add);
-        let bit = hash::place(hash, HEADS);
-        heads[bit / 64] >> (bit % 64) & 1 != 0
+        is_set(&PART_HEADS, hash)
     };
     text.get(..3).is_some_and(bit) || text.len() == 2 && bit(text)
 }
 
-/// Returns the phrases that begin with a word. Each has the hashes of the words behind it, and the
-/// classes of the whole. The last word may have an ending where it is a stem.
-pub(super) fn phrases(first: u32) -> impl Iterator<Item = &'static Phrase> {
-    let bit = hash::place(first, HEADS);
-    let begins = PHRASE_HEADS[bit / 64] >> (bit % 64) & 1 != 0;
-    let begin = if begins {
-        PHRASES.partition_point(|phrase| phrase.first < first)
-    } else {
-        PHRASES.len()
-    };
-    PHRASES[begin..]
-        .iter()
-        .take_while(move |phrase| phrase.first == first)
+/// Returns the number of the first phrase that begins with a word, or `u16::MAX` for none.
+pub(super) fn first_phrase(word: u32) -> u16 {
+    let begins = is_set(&PHRASE_HEADS, word);
+    let first = || PHRASES.partition_point(|phrase| phrase.first < word);
+    let first = begins
+        .then(first)
+        .filter(|at| PHRASES.get(*at).is_some_and(|phrase| phrase.first == word));
+    first.map_or(u16::MAX, |at| u16::try_from(at).expect("some thousands"))
+}
+
+/// Returns the phrases that begin with a word, from the first one on. Each has the hashes of the
+/// words behind it, and the classes of the whole. The last word may have an ending where it is a
+/// stem.
+pub(super) fn phrases(first: u16, word: u32) -> impl Iterator<Item = &'static Phrase> {
+    let phrases = PHRASES.iter().skip(usize::from(first));
+    phrases.take_while(move |phrase| phrase.first == word)
 }
 
 /// Several words that mean something together.

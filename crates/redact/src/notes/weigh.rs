@@ -1,10 +1,10 @@
 //! The linear model: the features of a word and their points, from `points.txt`.
 
 use crate::named;
-use crate::notes::hash;
 use crate::notes::look::{GROUPS, Group, Sort};
 use crate::notes::page::{History, NoteLine, NotePage, Word, fits, marks};
 use crate::notes::vocabulary::{CLASSES, Classes, NumberTable, WordClass};
+use crate::notes::{ENOUGH, hash};
 
 /// Number of words before a word whose classes count, and behind it.
 const WORDS_BEFORE: usize = 18;
@@ -123,15 +123,16 @@ impl Feature {
     }
 }
 
-/// The points that the words of one group get on the line that is read, as far as it alone decides.
+/// The points that the words of one group get on the line that is read, as far as it alone decides, and the most
+/// that they can get for the classes near them.
 #[derive(Default)]
 pub(super) struct LinePoints {
     line: usize,
-    of_group: [Option<i32>; GROUPS],
+    of_group: [Option<(i32, i32)>; GROUPS],
 }
 
 impl LinePoints {
-    /// Returns the points of a word.
+    /// Returns the points of a word. Too few of them may lack features, where no others could make them enough.
     pub(super) fn with(&mut self, page: &NotePage, at: usize, history: &History) -> i32 {
         let word = &page.words[at];
         if self.line != word.line {
@@ -141,12 +142,17 @@ impl LinePoints {
             };
         }
         let of_group = &mut self.of_group[word.look.group as usize];
-        let mut points = *of_group.get_or_insert_with(|| {
+        let (mut points, near) = *of_group.get_or_insert_with(|| {
             let mut points = 0;
             line_features(page, word, |feature| points += feature.points());
+            let classes = page.lines[word.line].classes.numbers();
+            let near = classes.map(|class| MOST_NEAR[class][word.look.sort() as usize]);
+            (points, near.sum())
+        });
+        word_features(page, at, history, near, |feature| {
+            points += feature.points();
             points
         });
-        word_features(page, at, history, |feature| points += feature.points());
         points
     }
 }
@@ -171,6 +177,10 @@ pub(super) fn could_be(page: &NotePage, at: usize, history: &History) -> bool {
 /// log: `nodes.json`, `HMAC-SHA256`, `Ctrl+Alt+F2`, `main:QuorumPeer@944]`.
 fn is_name(page: &NotePage, at: usize) -> bool {
     let word = &page.words[at];
+    // All of these have such a mark.
+    if !word.text.bytes().any(|b| b"-+/_.@".contains(&b)) {
+        return false;
+    }
     let ending = word.text.rsplit_once('.').map(|(_, ending)| ending);
     is_number_of_a_thing(word.text)
         || is_algorithm(word.text)
@@ -292,15 +302,16 @@ fn is_near_label(page: &NotePage, at: usize, history: &History) -> bool {
         }
         false
     };
-    near(
-        &mut page.words[line.words.start..at].iter().rev().take(10),
-        named,
-        3,
-    ) || near(
-        &mut page.words[at + 1..line.words.end].iter().take(6),
-        Classes::STRONG,
-        1,
-    )
+    line.classes.meets(named)
+        && (near(
+            &mut page.words[line.words.start..at].iter().rev().take(10),
+            named,
+            3,
+        ) || near(
+            &mut page.words[at + 1..line.words.end].iter().take(6),
+            Classes::STRONG,
+            1,
+        ))
 }
 
 /// Tells whether a number belongs to a board or a delivery, because a word in the sentence says so.
@@ -398,7 +409,10 @@ pub(super) fn features(
     mut see: impl FnMut(Feature),
 ) {
     line_features(page, &page.words[at], &mut see);
-    word_features(page, at, history, see);
+    word_features(page, at, history, 0, |feature| {
+        see(feature);
+        0
+    });
 }
 
 /// Names the features that all words of one group on one line have.
@@ -453,83 +467,46 @@ fn asked(page: &NotePage, line: usize) -> bool {
         .is_some_and(|line| line.asks && line.classes.meets(Classes::STRONG))
 }
 
-/// Names the features that only this word has.
+/// Names the features that only this word has, those that take longest to find last. `see` returns the points so
+/// far, and `near` is the most that the classes near the word can add. It stops where no features that are left
+/// can make the points enough.
 #[allow(clippy::too_many_lines)] // a list, as long as what counts
-fn word_features(page: &NotePage, at: usize, history: &History, mut see: impl FnMut(Feature)) {
+fn word_features(
+    page: &NotePage,
+    at: usize,
+    history: &History,
+    near: i32,
+    mut see: impl FnMut(Feature) -> i32,
+) {
     let mut see = |kind: FeatureKind, one: u32, two: u32, three: u32| {
-        see(Feature(kind as u8, one, two, three));
+        see(Feature(kind as u8, one, two, three))
     };
     let word = &page.words[at];
     let line = &page.lines[word.line];
     let (group, sort) = (word.look.group as u32, word.look.sort() as u32);
-    see(FeatureKind::Length, group, u32::from(word.look.length), 0);
-    // The words on the line.
     let front = &page.words[line.words.start..at];
     let rest = &page.words[at + 1..line.words.end];
-    let ended = word.before & marks::END != 0;
-    let (before, classes_before) =
-        distances(front.iter().rev().take(WORDS_BEFORE), ended, |w| w.before);
-    let ended = word.behind & marks::END != 0;
-    let (behind, classes_behind) = distances(rest.iter().take(WORDS_BEHIND), ended, |w| w.behind);
-    for class in classes_before.numbers() {
-        let distance = u32::from(before[class]);
-        see(FeatureKind::Before, as_u32(class), distance, sort);
-    }
-    for class in classes_behind.numbers() {
-        let distance = u32::from(behind[class]);
-        see(FeatureKind::Behind, as_u32(class), distance, sort);
-    }
-    // The nearest label, and the marks before the word.
-    let nearest = Classes(Classes::LABELS.0 & classes_before.0)
-        .numbers()
-        .map(|class| (before[class], class));
-    let (distance, class) = nearest
-        .min_by_key(|(distance, _)| *distance)
-        .unwrap_or((NOWHERE, 31));
-    let label = if distance == NOWHERE { 6 } else { label(class) };
-    let nearest = u32::from(distance) * 8 + label;
+    let last = rest.is_empty();
     let mark = u32::from(word.before & BEFORE);
-    let labels = |other: &&Word| other.classes.meets(Classes::LABELS);
-    if let Some(other) = front.iter().rev().take(WORDS_BEFORE).find(labels) {
-        see(
-            FeatureKind::NearestWord,
-            group,
-            u32::from(distance),
-            other.hash,
-        );
-    }
-    see(FeatureKind::Nearest, nearest, group, 0);
-    see(FeatureKind::NearestMarks, nearest, sort, mark);
+    let mark_behind = u32::from(word.behind & BEHIND | if last { LAST } else { 0 });
+    // The word itself, and the marks around it.
+    see(FeatureKind::Length, group, u32::from(word.look.length), 0);
     see(FeatureKind::Marks, mark, group, 0);
-    let last = at + 1 == line.words.end;
-    let mark_behind = word.behind & BEHIND | if last { LAST } else { 0 };
-    let mark_behind = u32::from(mark_behind);
-    see(FeatureKind::MarksBehind, mark_behind, group, label);
     see(FeatureKind::MarksAround, mark_behind, sort, mark);
     let position = u32::from(front.is_empty())
         | u32::from(last) << 1
         | u32::from(line.is_item) << 2
         | u32::from(asked(page, word.line)) << 3;
     see(FeatureKind::Position, position, group, 0);
-    for number in Classes(word.look.traits).numbers().map(as_u32) {
-        see(FeatureKind::Trait, number, group, 0);
-        see(
-            FeatureKind::TraitNearest,
-            number,
-            u32::from(distance.min(6)),
-            label,
-        );
+    for number in Classes(word.look.traits).numbers() {
+        see(FeatureKind::Trait, as_u32(number), group, 0);
     }
     for class in word.classes.numbers() {
         see(FeatureKind::Says, as_u32(class), sort, 0);
     }
-    if word.text.contains(['.', '/']) && named::refers(word.text.as_bytes()) {
-        see(FeatureKind::Refers, group, label, 0);
-    }
+    let common = u32::from(word.is_plain() && COMMON.get(word.hash) != 0);
     if word.is_plain() {
-        let common = u32::from(COMMON.get(word.hash));
         see(FeatureKind::Itself, 0, 0, word.hash);
-        see(FeatureKind::Common, common, group, nearest);
         see(FeatureKind::CommonMarks, common, group, mark);
     }
     if word.look.group == Group::Phrase {
@@ -578,6 +555,14 @@ fn word_features(page: &NotePage, at: usize, history: &History, mut see: impl Fn
         group,
     );
     see(FeatureKind::FoundCount, history.count.min(5), sort, 0);
+    let points = see(FeatureKind::Repeated, page.repeated(word), sort, group);
+    let traits = Classes(word.look.traits).numbers();
+    let left = MOST_OF_GROUP[group as usize]
+        + MOST_OF_SORT[sort as usize]
+        + traits.map(|number| MOST_OF_TRAIT[number]).sum::<i32>();
+    if points + left + near < ENOUGH {
+        return;
+    }
     // The number of similar words on the line.
     let from = at.saturating_sub(WORDS_ALIKE).max(line.words.start);
     let to = (at + WORDS_ALIKE).min(line.words.end);
@@ -585,15 +570,61 @@ fn word_features(page: &NotePage, at: usize, history: &History, mut see: impl Fn
         .iter()
         .filter(|other| other.look.group == word.look.group)
         .take(6);
-    see(FeatureKind::Alike, as_u32(alike.count()), group, 0);
-    see(FeatureKind::Repeated, page.repeated(word), sort, group);
-    let technical = as_u32(page.technical(word.line).min(6));
-    see(
-        FeatureKind::TechnicalNearest,
-        technical.min(4),
-        sort,
-        nearest,
-    );
+    let mut points = see(FeatureKind::Alike, as_u32(alike.count()), group, 0);
+    // The words on the line.
+    let ended = word.before & marks::END != 0;
+    let (before, classes_before) =
+        distances(front.iter().rev().take(WORDS_BEFORE), ended, |w| w.before);
+    let ended = word.behind & marks::END != 0;
+    let (behind, classes_behind) = distances(rest.iter().take(WORDS_BEHIND), ended, |w| w.behind);
+    for class in classes_before.numbers() {
+        let distance = u32::from(before[class]);
+        points = see(FeatureKind::Before, as_u32(class), distance, sort);
+    }
+    for class in classes_behind.numbers() {
+        let distance = u32::from(behind[class]);
+        points = see(FeatureKind::Behind, as_u32(class), distance, sort);
+    }
+    if points + left < ENOUGH {
+        return;
+    }
+    // The nearest label.
+    let nearest = Classes(Classes::LABELS.0 & classes_before.0)
+        .numbers()
+        .map(|class| (before[class], class));
+    let (distance, class) = nearest
+        .min_by_key(|(distance, _)| *distance)
+        .unwrap_or((NOWHERE, 31));
+    let label = if distance == NOWHERE { 6 } else { label(class) };
+    let nearest = u32::from(distance) * 8 + label;
+    let labels = |other: &&Word| other.classes.meets(Classes::LABELS);
+    if let Some(other) = front.iter().rev().take(WORDS_BEFORE).find(labels) {
+        see(
+            FeatureKind::NearestWord,
+            group,
+            u32::from(distance),
+            other.hash,
+        );
+    }
+    see(FeatureKind::Nearest, nearest, group, 0);
+    see(FeatureKind::NearestMarks, nearest, sort, mark);
+    see(FeatureKind::MarksBehind, mark_behind, group, label);
+    for number in Classes(word.look.traits).numbers() {
+        see(
+            FeatureKind::TraitNearest,
+            as_u32(number),
+            u32::from(distance.min(6)),
+            label,
+        );
+    }
+    if word.text.contains(['.', '/']) && named::refers(word.text.as_bytes()) {
+        see(FeatureKind::Refers, group, label, 0);
+    }
+    if word.is_plain() {
+        see(FeatureKind::Common, common, group, nearest);
+    }
+    let technical = as_u32(page.technical(word.line).min(4));
+    see(FeatureKind::TechnicalNearest, technical, sort, nearest);
 }
 
 fn as_u32(number: usize) -> u32 {
