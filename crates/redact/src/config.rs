@@ -59,14 +59,6 @@ pub struct Redaction {
     pub gitleaks: Option<String>,
 }
 
-impl Redaction {
-    /// Tells whether every setting has its default.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// A treatment of texts that hold a secret.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
