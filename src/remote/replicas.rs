@@ -258,10 +258,7 @@ pub fn leave(
         )
     });
     let is_removed = is_removed.transpose()?.unwrap_or_default();
-    let Some(key) = machine.signing_key().map(SigningKey::verifying_key) else {
-        return Err(Error::NoSigningKey);
-    };
-    let digits = card::digits_of(&key);
+    let digits = machine.digits().ok_or(Error::NoSigningKey)?;
     let known = look.cards.get(&digits).map(|known| known.card.clone());
     let (own, _) = machine.own_card(&look, head, None, transfer.now)?;
     let had_keys = known.as_ref().is_some_and(|known| known.keys.is_some());
@@ -272,16 +269,13 @@ pub fn leave(
         card.events = events_at(&repository, fork, look.remote.seen)?;
         card.digest = Digest::of(&repository.commit(fork)?.1);
     }
-    if machine.has_keys() {
-        let is_sent = look.refs.get(BRANCH) == Some(&head);
-        let is_only_here = match &card {
-            _ if is_removed => false,
-            Some(card) if is_sent => card.head != head || !has_another(&look, &repository, card)?,
-            _ => true,
-        };
-        if is_only_here {
-            return Err(only_here());
-        }
+    let is_safe = |look: &Look<'_>, card: &Card| {
+        let is_sent = look.refs.get(BRANCH) == Some(&head) && card.head == head;
+        Ok::<_, Error>(is_removed || is_sent && has_another(look, &repository, card)?)
+    };
+    let safe_now = card.as_ref().map(|card| is_safe(&look, card)).transpose()?;
+    if machine.has_keys() && !safe_now.unwrap_or(is_removed) {
+        return Err(only_here());
     }
     let folder = machine.keyring_folder(head)?;
     if let (Some(card), Some(key)) = (&card, machine.signing_key()) {
@@ -294,9 +288,7 @@ pub fn leave(
             }
             look = Look::at(&root, &remote, &git, transfer.attended)?;
             look.read_cards(machine.store_id(head)?, &signers, machine.digits().as_ref())?;
-            let is_sent = look.refs.get(BRANCH) == Some(&head);
-            let is_safe = is_removed || is_sent && has_another(&look, &repository, card)?;
-            if !is_safe {
+            if !is_safe(&look, card)? {
                 return Err(only_here());
             }
         } else if had_keys {
