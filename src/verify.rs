@@ -548,6 +548,7 @@ impl Run<'_> {
         if keyring.is_reader() {
             outcome.memories.opened =
                 keys::open_memories(self.root, keyring, &memories, &mut self.findings)?;
+            keys::try_destroyed(self.root, keyring, first, fold, &mut self.findings)?;
         } else {
             let what = match keyring.require_reader() {
                 Err(error @ Error::Damaged { .. }) => error.to_string(),

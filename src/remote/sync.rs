@@ -67,8 +67,10 @@ pub struct Synced {
     pub has_new_keys: bool,
     /// Who signed the events that came, and how many each: the one with the most first.
     pub received_by: Vec<(String, u64)>,
-    /// How many memories those events erased: this machine has no key of them any more.
+    /// How many memories those events erased, whole or their earlier versions.
     pub erased: u64,
+    /// How many versions that were: no key of this machine decrypts them any more.
+    pub erased_versions: u64,
     /// The other machines that may open what they have, and how many events each lacks, as its newest card
     /// says; `None` if it has events that are not here.
     pub others: Vec<(String, Option<u64>)>,
@@ -513,6 +515,7 @@ impl<'a> Machine<'a> {
                 has_new_keys: false,
                 received_by: Vec::new(),
                 erased: 0,
+                erased_versions: 0,
                 others: Vec::new(),
             },
             card: side,
@@ -528,9 +531,11 @@ impl<'a> Machine<'a> {
         };
         let came = came.unwrap_or_default();
         let erased = self.store.as_ref().map(|store| count_erased(store, &came));
+        let (erased, erased_versions) = erased.transpose()?.unwrap_or_default();
         Ok(Synced {
             received_by: counted_by_signer(repository, &came)?,
-            erased: erased.transpose()?.unwrap_or_default(),
+            erased,
+            erased_versions,
             others: look.others(repository, self.digits().as_ref(), ends)?,
             ..synced
         })

@@ -12,7 +12,7 @@ use crate::crypto::seal::{Recipient, Sealed};
 use crate::crypto::sign::{Signers, SigningKey};
 use crate::disk::{Folder, Lock, Name};
 use crate::error::{Error, RemoteFault, Result};
-use crate::event;
+use crate::event::Event;
 use crate::id::{ObjectId, StoreId, hex};
 use crate::keyring::backup::{self, AuditorMailbox, ReaderMailbox};
 use crate::keyring::{self, HeldKeys, mailbox};
@@ -239,26 +239,31 @@ pub(crate) fn held_keys(store: &Store) -> HeldKeys {
     store.ledger.keyring.held()
 }
 
-/// Counts the memories that these commits name and that have no key here, of those commits that can destroy
-/// one.
+/// Counts what these commits erased and no key here decrypts any more: memories, whole or their earlier
+/// versions, and all their versions.
 ///
 /// # Errors
 /// [`Error::Damaged`] if a commit cannot be read.
-pub(crate) fn count_erased(store: &Store, commits: &[ObjectId]) -> Result<u64> {
+pub(crate) fn count_erased(store: &Store, commits: &[ObjectId]) -> Result<(u64, u64)> {
     let (repository, keyring) = (&store.ledger.repository, &store.ledger.keyring);
-    let mut erased = BTreeSet::new();
-    for commit in commits {
-        let (commit, _) = repository.commit(*commit)?;
+    let mut memories = BTreeSet::new();
+    let mut versions: BTreeSet<ObjectId> = BTreeSet::new();
+    for id in commits {
+        let (commit, _) = repository.commit(*id)?;
         if !changes_keys(&commit.message) {
             continue;
         }
-        for id in commit.message.lines().filter_map(event::named_memory) {
-            if !keyring.in_names(id)? {
-                erased.insert(id);
-            }
+        // Whoever became an auditor meanwhile cannot read the records of before.
+        let Ok(event) = Event::from_message(&commit.message, keyring) else {
+            continue;
+        };
+        for erased in event.receipt.iter().flat_map(|receipt| &receipt.memories) {
+            memories.insert(erased.memory);
+            // A later receipt lists the versions of an earlier one again.
+            versions.extend(&erased.blobs);
         }
     }
-    Ok(erased.len() as u64)
+    Ok((memories.len() as u64, versions.len() as u64))
 }
 
 /// Returns the numbers of the events after a commit that erased something: memories, or versions of them.
@@ -278,7 +283,7 @@ pub(crate) fn erasures_after(store: &Store, known: Option<ObjectId>) -> Result<V
         let (commit, _) = repository.commit(*id)?;
         let erases = match commit.message.lines().next() {
             Some("erase ok" | "redact ok") => true,
-            Some("expire ok") => count_erased(store, std::slice::from_ref(id))? > 0,
+            Some("expire ok") => count_erased(store, std::slice::from_ref(id))?.0 > 0,
             _ => false,
         };
         if erases {

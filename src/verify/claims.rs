@@ -151,7 +151,7 @@ fn spot_of(note: &SignedCheckpoint) -> FindingLocation {
 // The verified point of history, kept outside the store. The next run begins there.
 //
 // ```text
-// <state>/places/<id>/verified   "agekeep-verify-7" 16 | AEAD under the user's key
+// <state>/places/<id>/verified   "agekeep-verify-8" 16 | AEAD under the user's key
 // ```
 // Inside is another AEAD, under the key of the caches. The user's key keeps holders of the store's
 // keys, who include auditors and former members, from making a point that skips their forgeries.
@@ -160,7 +160,7 @@ fn spot_of(note: &SignedCheckpoint) -> FindingLocation {
 // `"agekeep/1 verified " | store id 16 | place id 16`. The contents are this program's own. A file
 // that does not open or parse is ignored.
 
-const MAGIC: &[u8; 16] = b"agekeep-verify-7";
+const MAGIC: &[u8; 16] = b"agekeep-verify-8";
 /// More than the largest store's point takes.
 const BYTES_MAX: u64 = 1 << 30;
 
@@ -177,6 +177,7 @@ pub(super) struct VerifiedPoint {
     contents: bool,
     removed: Vec<(MemoryId, u64)>,
     erased: Vec<MemoryId>,
+    destroyed: Vec<(MemoryId, Vec<ObjectId>)>,
     signer_files: Vec<ObjectId>,
     snapshot: Vec<u8>,
 }
@@ -200,6 +201,7 @@ impl VerifiedPoint {
         }
         fold.removed = self.removed.iter().copied().collect();
         fold.erased = self.erased.iter().copied().collect();
+        fold.destroyed = self.destroyed.iter().cloned().collect();
         fold.signer_files.clone_from(&self.signer_files);
         Some(fold)
     }
@@ -232,6 +234,7 @@ impl VerifiedPoint {
             contents: keyring.is_reader(),
             removed: fold.removed.iter().map(|(id, last)| (*id, *last)).collect(),
             erased: fold.erased.iter().copied().collect(),
+            destroyed: fold.destroyed.clone().into_iter().collect(),
             signer_files: fold.signer_files.clone(),
             snapshot: snapshot.to_vec(),
         };

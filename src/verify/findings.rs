@@ -134,6 +134,11 @@ pub const FINDINGS: &[(&str, FindingClass, &str)] = &[
          `agekeep keys replace` gives it one",
     ),
     (
+        "key-left",
+        Tampered,
+        "a reader wrote it: find out who; write that memory anew, and `agekeep erase --history` of it destroys the key",
+    ),
+    (
         "erased-key",
         Tampered,
         "the keyring is an older copy: the next command of a reader who may write destroys that \

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::background::on_every_core;
-use crate::crypto::seal::Sealed;
+use crate::crypto::seal::{SealKey, Sealed};
 use crate::disk::Folder;
 use crate::error::{Error, Result};
 use crate::id::MemoryId;
@@ -158,6 +158,53 @@ pub(super) fn open_memories(
         findings.add_outside(*fault);
     }
     Ok(opened)
+}
+
+/// Tries the versions that receipts say are destroyed, of memories that stayed, with the keys that these
+/// have: those of newer receipts, and of memories with entries after the first `known` of `ring`.
+pub(super) fn try_destroyed(
+    root: &Folder,
+    keyring: &Keyring,
+    known: (u32, u32),
+    fold: &ReplayState,
+    findings: &mut Findings,
+) -> Result<()> {
+    let (mut ids, _) = keyring.ids_after(known)?;
+    ids.extend(&fold.in_receipts);
+    ids.sort();
+    ids.dedup();
+    let tried: Vec<_> = ids
+        .into_iter()
+        .filter_map(|id| fold.destroyed.get(&id).map(|blobs| (id, blobs)))
+        .collect();
+    let own = || Ok(Repository::open_lenient(root, journal::find));
+    let open = on_every_core(&tried, 1, own, |repository, (id, blobs)| {
+        let keys = match keyring.memory_keys(*id) {
+            Err(Error::MissingKey { .. } | Error::Damaged { .. }) => return Ok(0),
+            keys => keys?,
+        };
+        let mut open = 0;
+        for blob in *blobs {
+            let bytes = read_object(repository, *blob, ObjectKind::Blob, &mut Vec::new())?;
+            let sealed = bytes.and_then(|bytes| Sealed::parse(bytes).ok());
+            open += usize::from(
+                sealed.is_some_and(|sealed| SealKey::open_with_any(&keys, &sealed).is_ok()),
+            );
+        }
+        Ok::<_, Error>(open)
+    })?;
+    // A keyring from before the erasure has such keys by itself.
+    let is_older = fold
+        .catalog
+        .erased
+        .is_some_and(|numbers| keyring.is_before(numbers));
+    let finding = if is_older { "erased-key" } else { "key-left" };
+    for ((id, _), open) in tried.iter().zip(open).filter(|(_, open)| *open > 0) {
+        let what =
+            format!("{open} versions of it were erased, and the keyring has a key that opens them");
+        findings.add_outside(Fault::of_memory(finding, *id, what));
+    }
+    Ok(())
 }
 
 enum OpenResult {

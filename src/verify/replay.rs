@@ -19,6 +19,10 @@ pub(super) struct ReplayState {
     pub(super) removed: HashMap<MemoryId, u64>,
     /// Memories whose keys a receipt says are destroyed.
     pub(super) erased: HashSet<MemoryId>,
+    /// The versions that receipts say are destroyed, of memories that stayed.
+    pub(super) destroyed: HashMap<MemoryId, Vec<ObjectId>>,
+    /// These memories, as far as their receipts are in the part of history that was read.
+    pub(super) in_receipts: HashSet<MemoryId>,
     /// Every `signers` file so far, oldest first.
     pub(super) signer_files: Vec<ObjectId>,
     /// Memories whose state no trustworthy event gives.
@@ -46,6 +50,8 @@ impl ReplayState {
             catalog,
             removed: HashMap::new(),
             erased: HashSet::new(),
+            destroyed: HashMap::new(),
+            in_receipts: HashSet::new(),
             signer_files: Vec::new(),
             unsure: HashSet::new(),
             written: HashSet::new(),
@@ -240,11 +246,19 @@ impl ReplayState {
         for touch in &event.memories {
             if touch.change == Change::Erase {
                 self.erased.insert(touch.id);
+                // No key of it may be there at all.
+                self.destroyed.remove(&touch.id);
             }
         }
-        let erased = event.receipt.iter().flat_map(|receipt| &receipt.memories);
-        for blob in erased.flat_map(|erased| &erased.blobs) {
-            self.shut.remove(blob);
+        for erased in event.receipt.iter().flat_map(|receipt| &receipt.memories) {
+            for blob in &erased.blobs {
+                self.shut.remove(blob);
+            }
+            if erased.kept.is_some() {
+                self.in_receipts.insert(erased.memory);
+                let destroyed = self.destroyed.entry(erased.memory).or_default();
+                destroyed.extend(&erased.blobs);
+            }
         }
         for touch in event.memories.iter().filter(|touch| touch.change.alters()) {
             self.unsure.remove(&touch.id);

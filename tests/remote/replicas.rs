@@ -506,7 +506,8 @@ fn monitoring_names_a_machine_that_has_not_applied_an_erasure() {
     );
     let came = ok(&ci.run(&["sync", "--now", "2026-01-14"]));
     assert!(
-        came.contains("(owner ") && came.contains("1 memory was erased elsewhere"),
+        came.contains("(owner ")
+            && came.contains("erased elsewhere: 1 version of 1 memory, which no key here decrypts"),
         "{came}"
     );
     assert!(

@@ -31,6 +31,7 @@ const FINDINGS: &[&str] = &[
     "hooks",
     "journal",
     "key-damaged",
+    "key-left",
     "key-shared",
     "keyring",
     "keyring-ahead",

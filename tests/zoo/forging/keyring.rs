@@ -82,18 +82,8 @@ pub(super) const ALL: &[Forged] = &[
 /// The keys of a memory that is not in history yet, at this path.
 pub(super) fn new_memory(zoo: &Zoo, path: &str) -> Memory {
     let id: String = format!("{:x}", Sha256::digest(path))[..32].into();
-    let identity = Identity::generate().to_file();
-    let identity = identity
-        .lines()
-        .find(|line| line.starts_with("AGE-SECRET-KEY-1"));
-    let identity = identity.expect("an identity").as_bytes();
-    for (table, secret) in [("ring", identity), ("names", &[5; 32])] {
-        let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
-        let slot = (bytes.len() - header_bytes(&bytes)) / entry_bytes(table);
-        let slot = slot as u64;
-        let entry = zoo.entry(table, slot, &id, secret);
-        zoo.edit(&format!("keyring/{table}"), |bytes| bytes.extend(entry));
-    }
+    add_new_identity(zoo, &id);
+    append(zoo, "names", &id, &[5; 32]);
     Memory {
         id,
         path: format!("/memories/{path}"),
@@ -101,6 +91,23 @@ pub(super) fn new_memory(zoo: &Zoo, path: &str) -> Memory {
         bytes: 20,
         blob: String::new(),
     }
+}
+
+/// Gives a memory a new identity, behind those that it has.
+pub(super) fn add_new_identity(zoo: &Zoo, id: &str) {
+    let identity = Identity::generate().to_file();
+    let identity = identity
+        .lines()
+        .find(|line| line.starts_with("AGE-SECRET-KEY-1"));
+    append(zoo, "ring", id, identity.expect("an identity").as_bytes());
+}
+
+/// Adds an entry at the end of a table.
+fn append(zoo: &Zoo, table: &str, id: &str, secret: &[u8]) {
+    let bytes = fs::read(zoo.store().join("keyring").join(table)).expect("there");
+    let slot = (bytes.len() - header_bytes(&bytes)) / entry_bytes(table);
+    let entry = zoo.entry(table, slot as u64, id, secret);
+    zoo.edit(&format!("keyring/{table}"), |bytes| bytes.extend(entry));
 }
 
 /// Adds an entry before that of the plan which holds the identity of another memory, and seals the rest for

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::commits::view;
-use super::{Forged, Memory, Zoo};
+use super::{Forged, MARK, Memory, Zoo};
 use crate::support::Home;
 
 pub(super) const ALL: &[Forged] = &[
@@ -125,6 +125,27 @@ pub(super) const ALL: &[Forged] = &[
     ("erased-with-its-keys-left", |zoo| {
         let mut draft = erased(zoo);
         draft.record["receipt"] = receipt(&zoo.memory("scratch.md"));
+        zoo.adopt_draft(&draft);
+    }),
+    ("earlier-versions-erased-and-their-key-left", |zoo| {
+        let plan = zoo.memory("project/plan.md");
+        let first = zoo.memory_at("project/plan.md", 1).blob;
+        super::keyring::add_new_identity(zoo, &plan.id);
+        let mut next = plan.clone();
+        next.version += 1;
+        // A text that is encrypted anew stays as long as it was.
+        let room = usize::try_from(next.bytes).expect("small") - format!("{MARK}: \n").len();
+        let blob = zoo.version(&next.id, &next, &"x".repeat(room));
+        let mut draft = zoo.draft("erase", json!([zoo.write_touch(&next, "reseal", &blob)]));
+        draft.tree = zoo.tree_with("main", &next.id, Some(&blob));
+        draft.record["receipt"] = receipt(&plan);
+        // By these numbers the keyring is the one from after it.
+        draft.record["receipt"]["epoch"] = json!([0, 1]);
+        draft.record["receipt"]["names"] = json!([0, 1]);
+        draft.record["receipt"]["versions"] = 2.into();
+        let erased = &mut draft.record["receipt"]["memories"][0];
+        erased["blobs"] = json!([first, plan.blob]);
+        erased["kept"] = next.version.into();
         zoo.adopt_draft(&draft);
     }),
     ("receipt-about-another-memory", |zoo| {

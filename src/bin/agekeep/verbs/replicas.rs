@@ -151,6 +151,7 @@ fn synced_to_json(synced: &Synced) -> Value {
         "new_keys": synced.has_new_keys,
         "received_by": synced.received_by.iter().map(to_signer).collect::<Vec<_>>(),
         "erased": synced.erased,
+        "erased_versions": synced.erased_versions,
         "others": synced.others.iter().map(to_other).collect::<Vec<_>>(),
     })
 }
@@ -188,13 +189,11 @@ fn synced_to_text(synced: &Synced) -> String {
         counted(synced.events, "event")
     );
     if synced.erased > 0 {
-        let (memories, it) = match synced.erased {
-            1 => ("1 memory was".into(), "it"),
-            many => (format!("{many} memories were"), "them"),
-        };
+        let versions = counted(synced.erased_versions, "version");
+        let memories = counted(synced.erased, "memory");
         let _ = write!(
             text,
-            "\n{memories} erased elsewhere: nothing here opens {it} any more"
+            "\nerased elsewhere: {versions} of {memories}, which no key here decrypts any more"
         );
     }
     for (name, lacks) in &synced.others {
