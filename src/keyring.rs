@@ -658,6 +658,16 @@ impl Keyring {
         Ok((in_ring, self.names.ids_from(names)?))
     }
 
+    /// Counts the entries of a memory in `ring` after its first `known` of all memories, and all that it has.
+    pub(crate) fn count_of(&self, id: MemoryId, known: u32) -> Result<(usize, usize)> {
+        let slots = match &self.ring {
+            Some(table) => table.slots(id, false)?,
+            None => Vec::new(),
+        };
+        let new = slots.iter().filter(|slot| **slot >= known).count();
+        Ok((new, slots.len()))
+    }
+
     /// Returns digests of the first entries of `ring` and `names`; `None` if there are fewer.
     pub(crate) fn digests_of_first(
         &self,

@@ -549,6 +549,10 @@ impl Run<'_> {
             outcome.memories.opened =
                 keys::open_memories(self.root, keyring, &memories, &mut self.findings)?;
             keys::try_destroyed(self.root, keyring, first, fold, &mut self.findings)?;
+            // Versions that were read before may need the entries that are new in form alone.
+            if begun.point.is_none() || (known.is_some() && self.keyring_before().is_none()) {
+                keys::unused(keyring, first, fold, &mut self.findings)?;
+            }
         } else {
             let what = match keyring.require_reader() {
                 Err(error @ Error::Damaged { .. }) => error.to_string(),

@@ -324,17 +324,17 @@ impl RemoteFault {
     }
 }
 
-/// Says which erasures the other history lacks.
+/// Says which erasures the other history lacks: the first ten, and how many more.
 fn erase_again(events: &[u64]) -> String {
-    let events: Vec<_> = events.iter().map(u64::to_string).collect();
-    match &events[..] {
-        [] => String::new(),
-        [one] => format!("Erase there again what event {one} erased here. "),
-        all => format!(
-            "Erase there again what the events {} erased here. ",
-            all.join(", ")
-        ),
+    let mut first: Vec<_> = events.iter().take(10).map(u64::to_string).collect();
+    match events.len() {
+        0 => return String::new(),
+        1 => return format!("Erase there again what event {} erased here. ", first[0]),
+        more @ 11.. => first.push(format!("{} more", more - 10)),
+        _ => {}
     }
+    let events = first.join(", ");
+    format!("Erase there again what the events {events} erased here. ")
 }
 
 /// Tells whether a remote has no name yet, because it is being cloned.

@@ -383,7 +383,7 @@ impl Table {
     }
 
     /// Returns the slots of a memory's entries, newest first, or of the newest alone.
-    fn slots(&self, id: MemoryId, only_newest: bool) -> Result<Vec<u32>> {
+    pub(super) fn slots(&self, id: MemoryId, only_newest: bool) -> Result<Vec<u32>> {
         let mut slots: Vec<u32> = self.staged_slots(id).collect();
         if slots.is_empty() || !only_newest {
             slots.extend(self.written_slots(id, only_newest)?);

@@ -90,6 +90,8 @@ pub(super) struct CheckedCommitFacts {
     pub(super) versions: u64,
     /// Versions it writes that no key of their memory opens.
     pub(super) shut: Vec<(MemoryId, ObjectId)>,
+    /// The keys that opened others, of memories that have several: by their places, newest first.
+    pub(super) used: Vec<(MemoryId, usize)>,
 }
 
 /// A reader and checker of commits; each thread has its own.

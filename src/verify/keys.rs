@@ -207,6 +207,45 @@ pub(super) fn try_destroyed(
     Ok(())
 }
 
+/// Reports keys that opened no version of their memory, among the entries after the first `known` of `ring`: those
+/// of an erased memory could hide there. Not if there are other findings, which may be the reason.
+pub(super) fn unused(
+    keyring: &Keyring,
+    known: (u32, u32),
+    fold: &ReplayState,
+    findings: &mut Findings,
+) -> Result<()> {
+    if fold.blind || findings.total > 0 || !keyring.is_reader() {
+        return Ok(());
+    }
+    let (ids, _) = keyring.ids_after(known)?;
+    for id in ids {
+        let (new, all) = keyring.count_of(id, known.0)?;
+        if all < 2 || fold.erased.contains(&id) {
+            continue;
+        }
+        let keys = keyring.memory_keys(id)?;
+        let used = fold.used.get(&id);
+        let is_used = |at: &usize| used.is_some_and(|used| used.contains(at));
+        let texts: HashSet<String> = (0..all)
+            .filter(is_used)
+            .map(|at| keys[at].public_text())
+            .collect();
+        // An entry may be there twice.
+        let unused = keys[..new]
+            .iter()
+            .filter(|key| !texts.contains(&key.public_text()))
+            .count();
+        if unused > 0 {
+            let what = format!(
+                "{unused} keys of it decrypt no version of it, and may be another memory's"
+            );
+            findings.add_outside(Fault::of_memory("key-left", id, what));
+        }
+    }
+    Ok(())
+}
+
 enum OpenResult {
     Opened,
     /// Not tried, for a reason that another finding gives.

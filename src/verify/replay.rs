@@ -33,6 +33,8 @@ pub(super) struct ReplayState {
     pub(super) versions: u64,
     /// Versions that no key opens and no receipt explains.
     pub(super) shut: HashMap<ObjectId, MemoryId>,
+    /// The keys that opened versions, of memories that have several: by their places, newest first.
+    pub(super) used: HashMap<MemoryId, HashSet<usize>>,
     /// True if the state before the first event is not known.
     pub(super) blind: bool,
     /// True if all events so far fit: then a reader of this history has this state.
@@ -57,6 +59,7 @@ impl ReplayState {
             written: HashSet::new(),
             versions: 0,
             shut: HashMap::new(),
+            used: HashMap::new(),
             blind,
             fits: !blind,
             follows: !blind,
@@ -95,6 +98,9 @@ impl ReplayState {
         self.versions += examined.versions;
         let shut = examined.shut.iter().map(|(id, blob)| (*blob, *id));
         self.shut.extend(shut);
+        for &(id, at) in &examined.used {
+            self.used.entry(id).or_default().insert(at);
+        }
         for id in &examined.closed {
             if self.closed.insert(*id) {
                 let what = "a path of the memory does not open with its name key";

@@ -135,7 +135,13 @@ fn a_sender_that_is_stopped_leaves_everything_whole() {
         "renameat:error=ENOSPC",
         "pwrite64,write:error=ENOSPC",
     ] {
-        for number in (1..).step_by(every(7)) {
+        // Between one git and the next a host has the events and not yet the mail, if they go out by themselves.
+        let each = if fault.starts_with("clone3") {
+            1
+        } else {
+            every(7)
+        };
+        for number in (1..).step_by(each) {
             let fault = format!("{fault}:when={number}");
             for (place, kept) in places[1..].iter().zip(&kept[1..]) {
                 copy_folder(kept, place);

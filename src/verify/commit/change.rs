@@ -210,36 +210,56 @@ impl CommitChecker<'_> {
             };
             let mut touches = seen.event.iter().flat_map(|event| &event.memories);
             let touch = touches.find(|touch| touch.blob.is_some_and(|(named, _)| named == blob));
-            if touch.is_some_and(|touch| !self.opens(touch, &sealed)) {
-                seen.shut.push((id, blob));
+            let Some(touch) = touch else { continue };
+            match self.opened_by(touch, &sealed) {
+                OpenedBy::Nothing => seen.shut.push((id, blob)),
+                OpenedBy::OneOfSeveral(at) => seen.used.push((id, at)),
+                OpenedBy::ItsOne | OpenedBy::Unknown => {}
             }
         }
         Ok(())
     }
 
-    /// Tells whether a version opens at its place with one of its memory's keys, as far as this
-    /// identity can know.
-    fn opens(&mut self, touch: &MemoryChange, sealed: &Sealed) -> bool {
+    /// Finds the key of its memory that opens a version at its place, newest first.
+    fn opened_by(&mut self, touch: &MemoryChange, sealed: &Sealed) -> OpenedBy {
         let Some(keyring) = self.keyring.filter(|keyring| keyring.is_reader()) else {
-            return true;
+            return OpenedBy::Unknown;
         };
         if self.keys.len() >= KEYS_MAX {
             self.keys.clear();
         }
         let keys = self.keys.entry(touch.id);
         let Some(keys) = keys.or_insert_with(|| keyring.memory_keys(touch.id).ok()) else {
-            return false;
+            return OpenedBy::Nothing;
         };
-        match &touch.path {
-            Some(path) => {
-                let (id, version) = (touch.id, touch.version);
-                let place = version::VersionAddress { id, path, version };
-                version::open(keys, &place, sealed).is_ok()
+        let opens = |key: &SealKey| {
+            let key = std::slice::from_ref(key);
+            match &touch.path {
+                Some(path) => {
+                    let (id, version) = (touch.id, touch.version);
+                    let place = version::VersionAddress { id, path, version };
+                    version::open(key, &place, sealed).is_ok()
+                }
+                // The path in its header is erased too.
+                None => SealKey::open_with_any(key, sealed).is_ok(),
             }
-            // The path in its header is erased too.
-            None => SealKey::open_with_any(keys, sealed).is_ok(),
+        };
+        match keys.iter().position(opens) {
+            None => OpenedBy::Nothing,
+            Some(_) if keys.len() == 1 => OpenedBy::ItsOne,
+            Some(at) => OpenedBy::OneOfSeveral(at),
         }
     }
+}
+
+/// The key that opens a version.
+enum OpenedBy {
+    /// This identity opens no version.
+    Unknown,
+    Nothing,
+    ItsOne,
+    /// By its place among the keys of the memory, newest first.
+    OneOfSeveral(usize),
 }
 
 fn public_file(entry: &RawTreeEntry) -> Option<PublicFile> {
