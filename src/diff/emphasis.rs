@@ -146,7 +146,7 @@ fn words(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = match class(first) {
-            Class::Single => first.len_utf8(),
+            LetterClass::Single => first.len_utf8(),
             class_of_first => rest
                 .find(|c| class(c) != class_of_first)
                 .unwrap_or(rest.len()),
@@ -159,22 +159,22 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum LetterClass {
     Word,
     Space,
     Single,
 }
 
-fn class(c: char) -> Class {
+fn class(c: char) -> LetterClass {
     match c {
         // Han, kana and their extensions.
         '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => {
-            Class::Single
+            LetterClass::Single
         }
-        '_' => Class::Word,
-        _ if c.is_alphanumeric() => Class::Word,
-        _ if c.is_whitespace() => Class::Space,
-        _ => Class::Single,
+        '_' => LetterClass::Word,
+        _ if c.is_alphanumeric() => LetterClass::Word,
+        _ if c.is_whitespace() => LetterClass::Space,
+        _ => LetterClass::Single,
     }
 }
 

@@ -70,12 +70,12 @@ struct Contents {
     store: String,
     event: u64,
     commit: String,
-    files: Vec<Part>,
+    files: Vec<ListedFile>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part {
+struct ListedFile {
     name: String,
     /// Where in the file these bytes belong, if they are not all of it.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -90,7 +90,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// A file of a keyring, or its end from some byte on.
-type Piece = (Name, u64, Vec<u8>);
+type FilePiece = (Name, u64, Vec<u8>);
 
 /// Encrypts a keyring to those who may open it. The event and its commit are where history ends, which
 /// names these keys.
@@ -156,7 +156,7 @@ pub(crate) fn mail_to_auditors(
 }
 
 /// Returns a file from some byte on.
-fn end_of(keyring: &Keyring, name: &Name, from: u64) -> Result<Piece> {
+fn end_of(keyring: &Keyring, name: &Name, from: u64) -> Result<FilePiece> {
     let folder = &keyring.folder;
     let mut bytes = folder.read(name).map_err(folder.fault("read", name))?;
     let at = usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len());
@@ -164,7 +164,7 @@ fn end_of(keyring: &Keyring, name: &Name, from: u64) -> Result<Piece> {
 }
 
 /// Returns `audit.age`, encrypted to all members there are now.
-fn audit_file(keyring: &Keyring, members: &[Member]) -> Result<Piece> {
+fn audit_file(keyring: &Keyring, members: &[Member]) -> Result<FilePiece> {
     if files::is_sealed_to(&keyring.folder, &Name::AUDIT, members.len()) {
         return end_of(keyring, &Name::AUDIT, 0);
     }
@@ -174,7 +174,7 @@ fn audit_file(keyring: &Keyring, members: &[Member]) -> Result<Piece> {
 }
 
 /// Returns `epoch.age`, encrypted to all readers there are now.
-fn epoch_file(keyring: &Keyring, members: &[Member]) -> Result<Piece> {
+fn epoch_file(keyring: &Keyring, members: &[Member]) -> Result<FilePiece> {
     let readers = recipients::readers(members).len();
     if files::is_sealed_to(&keyring.folder, &Name::EPOCH, readers) {
         return end_of(keyring, &Name::EPOCH, 0);
@@ -187,7 +187,7 @@ fn epoch_file(keyring: &Keyring, members: &[Member]) -> Result<Piece> {
 fn packed(
     store: StoreId,
     (event, commit): (u64, ObjectId),
-    pieces: &[Piece],
+    pieces: &[FilePiece],
     recipients: &[Recipient],
     unlock: &Arc<dyn Unlock>,
 ) -> Result<Sealed> {
@@ -196,7 +196,7 @@ fn packed(
         let (what, bytes_max) = ("the keyring", BYTES_MAX);
         return Err(Error::TooLong { what, bytes_max });
     }
-    let part = |(name, from, bytes): &Piece| Part {
+    let part = |(name, from, bytes): &FilePiece| ListedFile {
         name: name.as_str().into(),
         from: *from,
         bytes: bytes.len(),
@@ -533,7 +533,7 @@ mod tests {
     use super::*;
 
     fn plain(files: &[(&str, &[u8])]) -> Vec<u8> {
-        let part = |(name, bytes): &(&str, &[u8])| Part {
+        let part = |(name, bytes): &(&str, &[u8])| ListedFile {
             name: (*name).into(),
             from: 0,
             bytes: bytes.len(),
@@ -624,7 +624,7 @@ mod tests {
             store: store.to_string(),
             event: 7,
             commit: "c".into(),
-            files: vec![Part {
+            files: vec![ListedFile {
                 name: "names".into(),
                 from: 128 + 88 * from as u64,
                 bytes: bytes.len(),

@@ -125,7 +125,7 @@ pub struct SweepGap {
 
 /// A kind of register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum RegisterKind {
     Denied,
     Failed,
     Policy,
@@ -138,7 +138,7 @@ pub(super) enum Kind {
     Looks,
 }
 
-impl Kind {
+impl RegisterKind {
     /// Returns the registers that an event belongs to.
     pub(super) fn of(
         command: &str,
@@ -188,10 +188,10 @@ impl Kind {
 
 /// The newest events of each kind, and how many there were.
 #[derive(Default)]
-pub(super) struct Candidates(BTreeMap<Kind, (u64, VecDeque<Moment>)>);
+pub(super) struct Candidates(BTreeMap<RegisterKind, (u64, VecDeque<Moment>)>);
 
 impl Candidates {
-    pub(super) fn add(&mut self, kind: Kind, moment: Moment) {
+    pub(super) fn add(&mut self, kind: RegisterKind, moment: Moment) {
         let (total, newest) = self.0.entry(kind).or_default();
         *total += 1;
         if newest.len() == REGISTER_MAX {
@@ -222,24 +222,24 @@ pub(super) fn open(
     let sweep_gaps_total = gaps.len() as u64;
     gaps.drain(..gaps.len().saturating_sub(REGISTER_MAX));
     Ok(Registers {
-        denied: register(Kind::Denied)?,
-        failed: register(Kind::Failed)?,
-        policy: register(Kind::Policy)?,
-        members: register(Kind::Members)?,
-        holds: register(Kind::Holds)?,
-        sweeps: register(Kind::Sweeps)?,
+        denied: register(RegisterKind::Denied)?,
+        failed: register(RegisterKind::Failed)?,
+        policy: register(RegisterKind::Policy)?,
+        members: register(RegisterKind::Members)?,
+        holds: register(RegisterKind::Holds)?,
+        sweeps: register(RegisterKind::Sweeps)?,
         sweep_gaps: gaps,
         sweep_gaps_total,
-        erasures: register(Kind::Erasures)?,
-        redactions: register(Kind::Redactions)?,
-        undo: register(Kind::Undo)?,
-        looks: register(Kind::Looks)?,
+        erasures: register(RegisterKind::Erasures)?,
+        redactions: register(RegisterKind::Redactions)?,
+        undo: register(RegisterKind::Undo)?,
+        looks: register(RegisterKind::Looks)?,
     })
 }
 
-fn row(survey: &StoreSurvey<'_>, kind: Kind, moment: Moment) -> Result<RegisterRow> {
+fn row(survey: &StoreSurvey<'_>, kind: RegisterKind, moment: Moment) -> Result<RegisterRow> {
     let entry = survey.entry(moment.commit)?;
-    let changes_file = matches!(kind, Kind::Policy | Kind::Members);
+    let changes_file = matches!(kind, RegisterKind::Policy | RegisterKind::Members);
     let (before, after) = if changes_file && entry.event.outcome == Outcome::Ok {
         changed_lines(&entry)
     } else {
@@ -452,7 +452,7 @@ mod tests {
     fn every_administrative_command_has_a_register() {
         for command in crate::event::ADMINISTRATIVE_COMMANDS {
             assert!(
-                Kind::of(command, Outcome::Ok, &[]).next().is_some(),
+                RegisterKind::of(command, Outcome::Ok, &[]).next().is_some(),
                 "{command}"
             );
         }

@@ -12,7 +12,7 @@ use crate::event::{
 use crate::id::MemoryId;
 use crate::memory_tool::path::MemoryPath;
 use crate::report::period::{Period, steps};
-use crate::report::registers::{Candidates, Kind};
+use crate::report::registers::{Candidates, RegisterKind};
 use crate::report::{EventRange, TABLE_MAX};
 use crate::state::timeline::{Timeline, VersionChange};
 
@@ -271,7 +271,7 @@ impl Tally {
         if command == EXPIRE_COMMAND && outcome == Outcome::Ok {
             self.swept.insert(time.date_naive());
         }
-        for kind in Kind::of(command, outcome, parts) {
+        for kind in RegisterKind::of(command, outcome, parts) {
             self.candidates.add(kind, moment);
         }
     }

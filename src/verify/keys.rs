@@ -224,18 +224,19 @@ pub(super) fn unused(
         if all < 2 || fold.erased.contains(&id) {
             continue;
         }
-        let keys = keyring.memory_keys(id)?;
-        let used = fold.used.get(&id);
-        let is_used = |at: &usize| used.is_some_and(|used| used.contains(at));
-        let texts: HashSet<String> = (0..all)
-            .filter(is_used)
-            .map(|at| keys[at].public_text())
-            .collect();
+        // Damaged entries are reported elsewhere.
+        let Some(keys) = keyring
+            .memory_keys(id)
+            .ok()
+            .filter(|keys| keys.len() == all)
+        else {
+            continue;
+        };
+        let used = fold.used.get(&id).into_iter().flatten();
+        let used: HashSet<String> = used.map(|at| keys[*at].public_text()).collect();
         // An entry may be there twice.
-        let unused = keys[..new]
-            .iter()
-            .filter(|key| !texts.contains(&key.public_text()))
-            .count();
+        let is_unused = |key: &&SealKey| !used.contains(&key.public_text());
+        let unused = keys[..new].iter().filter(is_unused).count();
         if unused > 0 {
             let what = format!(
                 "{unused} keys of it decrypt no version of it, and may be another memory's"

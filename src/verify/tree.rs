@@ -7,7 +7,7 @@ use crate::id::{MemoryId, ObjectId};
 
 /// The kind that an entry states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum EntryMode {
     File,
     Folder,
     /// An executable, a link, a module: nothing a store has.
@@ -59,7 +59,7 @@ impl Eq for EntryName {}
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RawTreeEntry {
     pub(super) name: EntryName,
-    pub(super) mode: Mode,
+    pub(super) mode: EntryMode,
     pub(super) id: ObjectId,
 }
 
@@ -81,9 +81,9 @@ impl RawTree {
         while !bytes.is_empty() {
             let space = bytes.iter().position(|b| *b == b' ')?;
             let mode = match &bytes[..space] {
-                b"40000" => Mode::Folder,
-                b"100644" => Mode::File,
-                _ => Mode::Foreign,
+                b"40000" => EntryMode::Folder,
+                b"100644" => EntryMode::File,
+                _ => EntryMode::Foreign,
             };
             let rest = &bytes[space + 1..];
             let nul = rest.iter().position(|b| *b == 0)?;
@@ -117,7 +117,7 @@ impl RawTree {
     /// Returns the blob of a file at the root.
     pub(super) fn file(&self, name: &str) -> Option<ObjectId> {
         let entry = self.find(name.as_bytes())?;
-        (entry.mode == Mode::File).then_some(entry.id)
+        (entry.mode == EntryMode::File).then_some(entry.id)
     }
 
     /// Returns every entry that differs in `after`, in name order.
@@ -149,13 +149,13 @@ impl RawTree {
 /// Tells whether an entry of a root tree is a folder of memories.
 pub(super) fn is_fan(entry: &RawTreeEntry) -> bool {
     let digit = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-    entry.mode == Mode::Folder && entry.name.len() == 2 && entry.name.iter().all(digit)
+    entry.mode == EntryMode::Folder && entry.name.len() == 2 && entry.name.iter().all(digit)
 }
 
 /// Returns the memory of an entry in a folder, if it is one.
 pub(super) fn memory_of(folder: &[u8], entry: &RawTreeEntry) -> Option<MemoryId> {
     let name = std::str::from_utf8(&entry.name).ok()?;
-    let fits = entry.mode == Mode::File && entry.name.starts_with(folder);
+    let fits = entry.mode == EntryMode::File && entry.name.starts_with(folder);
     MemoryId::from_hex(name).filter(|_| fits)
 }
 

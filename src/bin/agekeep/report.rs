@@ -262,7 +262,7 @@ fn registers(
 
 /// A table: its headings and its rows. The first column names the row; of the others, all after
 /// `words` hold numbers.
-struct Table {
+struct ReportTable {
     headings: Vec<&'static str>,
     words: usize,
     rows: Vec<Vec<String>>,
@@ -272,33 +272,33 @@ fn table<const N: usize>(
     headings: [&'static str; N],
     words: usize,
     rows: impl Iterator<Item = Vec<String>>,
-) -> Table {
-    Table {
+) -> ReportTable {
+    ReportTable {
         headings: headings.into(),
         words,
         rows: rows.collect(),
     }
 }
 
-fn members(report: &AuditReport) -> Table {
+fn members(report: &AuditReport) -> ReportTable {
     let members = report.members.iter();
     let rows = members.map(|one| vec![shown(&one.name), one.role.into(), shown(&one.recipient)]);
     table(["Member", "Role", "Public key"], 3, rows)
 }
 
-fn signers(report: &AuditReport) -> Table {
+fn signers(report: &AuditReport) -> ReportTable {
     let signers = report.signers.iter();
     let rows = signers.map(|one| vec![shown(&one.name), one.role.into(), shown(&one.fingerprint)]);
     table(["Signer", "Role", "Fingerprint"], 3, rows)
 }
 
-fn redactions(report: &AuditReport) -> Table {
+fn redactions(report: &AuditReport) -> ReportTable {
     let kinds = report.activity.redactions.iter();
     let rows = kinds.map(|one| vec![shown(&one.kind), count(one.count), count(one.events)]);
     table(["Kind", "Secrets", "Events"], 1, rows)
 }
 
-fn reads(report: &AuditReport) -> Table {
+fn reads(report: &AuditReport) -> ReportTable {
     let reads = &report.activity.reads;
     let all = reads.most.iter().chain(&reads.never);
     let rows = all.map(|read| vec![path_of(read), count(read.reads), bytes(read.bytes)]);
@@ -310,27 +310,27 @@ fn path_of(read: &ReadCount) -> String {
     path.unwrap_or_else(|| format!("(erased {})", read.memory))
 }
 
-fn next_to_expire(report: &AuditReport) -> Table {
+fn next_to_expire(report: &AuditReport) -> ReportTable {
     let next = report.expiring.next.iter();
     let rows = next.map(|next| vec![shown(&next.path), seconds(next.at), bytes(next.bytes)]);
     table(["Next to expire", "When", "Text"], 2, rows)
 }
 
 /// A name, and how many of its events ended well, failed and were denied.
-type Outcomes = (String, [u64; 3]);
+type OutcomeRow = (String, [u64; 3]);
 
-fn of_commands(report: &AuditReport) -> Vec<Outcomes> {
+fn of_commands(report: &AuditReport) -> Vec<OutcomeRow> {
     let commands = report.activity.commands.iter();
     let rows = commands.map(|one| (shown(&one.command), [one.ok, one.error, one.denied]));
     rows.collect()
 }
 
-fn of_names(found: &[NameCount]) -> Vec<Outcomes> {
+fn of_names(found: &[NameCount]) -> Vec<OutcomeRow> {
     let row = |one: &NameCount| (name(one.name.as_deref()), [one.ok, one.error, one.denied]);
     found.iter().map(row).collect()
 }
 
-fn outcome_table(first: &'static str, rows: &[Outcomes]) -> Table {
+fn outcome_table(first: &'static str, rows: &[OutcomeRow]) -> ReportTable {
     let rows = rows.iter().map(|(label, values)| {
         let values = values.iter().map(|value| count(*value));
         std::iter::once(label.clone()).chain(values).collect()

@@ -38,7 +38,7 @@ pub(crate) struct StreamArgs {
 
 /// The store that events are of.
 #[derive(Clone, Copy)]
-struct Source {
+struct EventSource {
     store: StoreId,
     /// True for a store for trials.
     trial: bool,
@@ -65,7 +65,7 @@ enum Order {
 
 impl LogFormat {
     /// Renders an event, with the end of its line.
-    fn to_line(self, entry: &Entry, source: Source) -> String {
+    fn to_line(self, entry: &Entry, source: EventSource) -> String {
         match self {
             Self::Jsonl => format!("{}\n", render::to_json(entry, source.trial)),
             Self::Ocsf => format!("{}\n", ocsf::to_json(entry, source)),
@@ -125,7 +125,7 @@ pub(crate) fn run(
     let (form, descending) = (args.form(global)?, args.is_descending()?);
     let after = args.after.as_deref();
     let after = after.map(|text| store.parse_cursor(text)).transpose()?;
-    let source = Source {
+    let source = EventSource {
         store: store.last_seen().0,
         trial: store.is_trial(),
     };
@@ -182,7 +182,7 @@ fn follow(
 /// Where events go: to people as text, or to a program.
 struct Sink {
     form: Option<LogFormat>,
-    source: Source,
+    source: EventSource,
     pages: Pages,
     is_open: bool,
     /// True once an event was printed.
@@ -194,7 +194,7 @@ impl Sink {
         global: &Global,
         args: &StreamArgs,
         form: Option<LogFormat>,
-        source: Source,
+        source: EventSource,
     ) -> Result<Self> {
         let paged = form.is_none() && !args.follow && !global.no_pager;
         let is_open = form != Some(LogFormat::Csv) || output::data(csv::HEADER)?;

@@ -26,7 +26,7 @@ use serde_json::json;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use self::gate::Gate;
+use self::gate::RequestGate;
 use self::server::UiServer;
 use crate::args::Global;
 use crate::http::{accept, listen};
@@ -47,7 +47,7 @@ pub(crate) struct UiArgs {
 }
 
 /// What is the same for all pages of a server.
-struct Facts {
+struct PageFacts {
     /// What the command line said of the store, for what opens it by itself.
     global: Arc<Global>,
     /// The store's folder.
@@ -71,7 +71,7 @@ pub(crate) fn run(global: Global, args: &UiArgs) -> Result<u8> {
     let session = format!("ui-{began}-{}", std::process::id());
     context.session.get_or_insert(session);
     let global = Arc::new(global);
-    let facts = Facts {
+    let facts = PageFacts {
         global: global.clone(),
         place: global.existing_store()?.display().to_string(),
         context,
@@ -90,7 +90,7 @@ pub(crate) fn run(global: Global, args: &UiArgs) -> Result<u8> {
     served.map(|()| 0)
 }
 
-async fn serve(worker: StoreWorker, facts: Facts, port: u16, as_json: bool) -> Result<()> {
+async fn serve(worker: StoreWorker, facts: PageFacts, port: u16, as_json: bool) -> Result<()> {
     // What keeps the store from being opened is said now, and not in a page; and the first page
     // finds history read.
     let opened = worker.ask(|kept| {
@@ -100,7 +100,7 @@ async fn serve(worker: StoreWorker, facts: Facts, port: u16, as_json: bool) -> R
     opened.await.unwrap_or(Ok(()))?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let (listener, bound) = listen(address)?;
-    let (gate, token) = Gate::new(bound.port());
+    let (gate, token) = RequestGate::new(bound.port());
     let url = format!("http://{bound}/?token={token}");
     if as_json {
         output::json(&json!({"schema": "agekeep.ui/1", "url": url}))?;

@@ -14,7 +14,7 @@ use crate::verify::commit::{
     Before, BlobChange, CheckedCommitFacts, CommitChecker, KEYS_MAX, MessageHeader,
 };
 use crate::verify::findings::Fault;
-use crate::verify::tree::{EntryChange, Mode, RawTree, RawTreeEntry, is_fan, memory_of};
+use crate::verify::tree::{EntryChange, EntryMode, RawTree, RawTreeEntry, is_fan, memory_of};
 use crate::version;
 
 impl CommitChecker<'_> {
@@ -117,7 +117,7 @@ impl CommitChecker<'_> {
             if let Some(id) = id.and_then(MemoryId::from_hex) {
                 let blob = |entry: Option<&RawTreeEntry>| {
                     entry
-                        .filter(|entry| entry.mode == Mode::File)
+                        .filter(|entry| entry.mode == EntryMode::File)
                         .map(|entry| entry.id)
                 };
                 let (old, new) = (blob(old), blob(new));
@@ -150,7 +150,7 @@ impl CommitChecker<'_> {
             seen.faults.push(Fault::new(id, what));
         }
         let Some(new) = new else { return Ok(()) };
-        if new.mode != Mode::File {
+        if new.mode != EntryMode::File {
             seen.faults.push(tree_form("at the root", new));
             return Ok(());
         }

@@ -39,9 +39,9 @@ pub(super) fn answer(tool: &str, call: &mut StoreCall<'_>) -> Result<ToolReply, 
 }
 
 /// A look at history, below a path if one is given.
-type Look = fn(&mut StoreCall<'_>, Option<&MemoryPath>) -> Result<ToolReply, CallFault>;
+type HistoryQuery = fn(&mut StoreCall<'_>, Option<&MemoryPath>) -> Result<ToolReply, CallFault>;
 
-fn looked(call: &mut StoreCall<'_>, look: Look) -> Result<ToolReply, CallFault> {
+fn looked(call: &mut StoreCall<'_>, look: HistoryQuery) -> Result<ToolReply, CallFault> {
     let path = call.arguments.text("path")?;
     let store = call.state.store()?;
     let within = path.map(|path| store.parse_path(&path)).transpose()?;

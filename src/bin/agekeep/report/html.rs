@@ -7,8 +7,8 @@ use crate::report::chart::{
     self, BLUE, BarRow, GREEN, ORANGE, PURPLE, Picture, SHADES, SKY, Series, Shade, VERMILION,
 };
 use crate::report::{
-    Outcomes, Table, bytes, count, members, more, name, next_to_expire, of_commands, of_names,
-    outcome_table, path_of, receipt, registers, seconds, shown, step_name, summary,
+    OutcomeRow, ReportTable, bytes, count, members, more, name, next_to_expire, of_commands,
+    of_names, outcome_table, path_of, receipt, registers, seconds, shown, step_name, summary,
 };
 
 /// Nothing is loaded, and nothing runs. Styles stand in the page.
@@ -141,7 +141,7 @@ fn figure(
     title: &str,
     picture: Option<Picture>,
     legend: &[(&str, Shade)],
-    below: &Table,
+    below: &ReportTable,
 ) -> Markup {
     html! {
         figure id=(id) {
@@ -173,7 +173,7 @@ fn figure(
     }
 }
 
-fn table(table: &Table) -> Markup {
+fn table(table: &ReportTable) -> Markup {
     html! {
         div.table tabindex="0" {
             table {
@@ -233,7 +233,13 @@ fn over_time(report: &AuditReport) -> Markup {
 }
 
 /// A picture of bars in parts, if there is anything in them.
-fn stacked(id: &str, title: &str, labels: &[String], series: &[Series], below: &Table) -> Markup {
+fn stacked(
+    id: &str,
+    title: &str,
+    labels: &[String],
+    series: &[Series],
+    below: &ReportTable,
+) -> Markup {
     let legend: Vec<(&str, Shade)> = series.iter().map(|one| (one.name, one.shade)).collect();
     let mut values = series.iter().flat_map(|one| &one.values);
     let has_any = values.any(|value| *value > 0);
@@ -244,8 +250,8 @@ fn stacked(id: &str, title: &str, labels: &[String], series: &[Series], below: &
 /// The outcomes of events, as parts of a bar.
 const OUTCOMES: [(&str, Shade); 3] = [("ok", BLUE), ("failed", PURPLE), ("denied", VERMILION)];
 
-fn outcome_figure(id: &str, title: &str, first: &'static str, rows: &[Outcomes]) -> Markup {
-    let bar = |(label, values): &Outcomes| BarRow {
+fn outcome_figure(id: &str, title: &str, first: &'static str, rows: &[OutcomeRow]) -> Markup {
+    let bar = |(label, values): &OutcomeRow| BarRow {
         label: label.clone(),
         parts: OUTCOMES
             .iter()
@@ -273,7 +279,7 @@ fn commands(report: &AuditReport) -> Markup {
     )
 }
 
-fn names(found: &[NameCount], (others, events): (u64, u64)) -> Vec<Outcomes> {
+fn names(found: &[NameCount], (others, events): (u64, u64)) -> Vec<OutcomeRow> {
     let mut rows = of_names(found);
     if events > 0 {
         rows.push((format!("{} others", count(others)), [events, 0, 0]));

@@ -3,13 +3,13 @@
 use agekeep::report::{AuditReport, NameCount, Register, RegisterRow};
 
 use crate::report::{
-    Table, bytes, count, counted, members, more, name, next_to_expire, of_commands, of_names,
+    ReportTable, bytes, count, counted, members, more, name, next_to_expire, of_commands, of_names,
     outcome_table, receipt, redactions, registers, seconds, shown, signers, step_name, summary,
 };
 
 /// Renders a report.
 pub(super) fn text(report: &AuditReport) -> String {
-    let mut page = Text::default();
+    let mut page = MarkdownPage::default();
     page.line("# Report on a store of agekeep");
     page.table(
         &["", ""],
@@ -42,9 +42,9 @@ pub(super) fn text(report: &AuditReport) -> String {
 
 /// A text that grows by blocks.
 #[derive(Default)]
-struct Text(String);
+struct MarkdownPage(String);
 
-impl Text {
+impl MarkdownPage {
     /// Adds a line of the report's own words.
     fn line(&mut self, text: &str) {
         self.0.push_str(text);
@@ -60,7 +60,7 @@ impl Text {
         self.0.push_str(if any { "\n" } else { "" });
     }
 
-    fn add(&mut self, table: Table) {
+    fn add(&mut self, table: ReportTable) {
         self.table(&table.headings, table.rows.into_iter());
     }
 
@@ -102,13 +102,13 @@ fn escaped(text: &str) -> String {
     out
 }
 
-fn in_force(page: &mut Text, report: &AuditReport) {
+fn in_force(page: &mut MarkdownPage, report: &AuditReport) {
     page.line("## Who could read and who could write at the end of the period");
     page.add(members(report));
     page.add(signers(report));
 }
 
-fn activity(page: &mut Text, report: &AuditReport) {
+fn activity(page: &mut MarkdownPage, report: &AuditReport) {
     let activity = &report.activity;
     page.line(&format!("## Events in each {}", activity.step));
     let steps = activity.over_time.iter().filter_map(|step| {
@@ -158,7 +158,7 @@ fn activity(page: &mut Text, report: &AuditReport) {
     page.add(super::reads(report));
 }
 
-fn names(page: &mut Text, first: &'static str, found: &[NameCount], others: (u64, u64)) {
+fn names(page: &mut MarkdownPage, first: &'static str, found: &[NameCount], others: (u64, u64)) {
     let mut table = outcome_table(first, &of_names(found));
     let (others, events) = others;
     if events > 0 {
@@ -170,7 +170,7 @@ fn names(page: &mut Text, first: &'static str, found: &[NameCount], others: (u64
     page.add(table);
 }
 
-fn expiring(page: &mut Text, report: &AuditReport) {
+fn expiring(page: &mut MarkdownPage, report: &AuditReport) {
     let calendar = &report.expiring;
     page.line("## What expires when under today's policy");
     let weeks = (0..).zip(&calendar.weeks).filter(|(_, found)| **found > 0);
@@ -192,7 +192,7 @@ fn expiring(page: &mut Text, report: &AuditReport) {
     page.add(next_to_expire(report));
 }
 
-fn register(page: &mut Text, title: &str, none: &str, found: &Register) {
+fn register(page: &mut MarkdownPage, title: &str, none: &str, found: &Register) {
     page.line(&format!("### {title} ({})", count(found.total)));
     if found.rows.is_empty() {
         return page.line(none);
@@ -236,7 +236,7 @@ fn event_row(row: &RegisterRow) -> Vec<String> {
 }
 
 /// Adds what a row of a table has no room for.
-fn details(page: &mut Text, row: &RegisterRow) {
+fn details(page: &mut MarkdownPage, row: &RegisterRow) {
     if !row.before.is_empty() || !row.after.is_empty() {
         page.line(&format!("Event {}, old and new:", row.event));
         let before = row
@@ -255,7 +255,7 @@ fn details(page: &mut Text, row: &RegisterRow) {
     }
 }
 
-fn gaps(page: &mut Text, report: &AuditReport) {
+fn gaps(page: &mut MarkdownPage, report: &AuditReport) {
     let (gaps, total) = (
         &report.registers.sweep_gaps,
         report.registers.sweep_gaps_total,

@@ -7,11 +7,11 @@ use agekeep::store::log::Entry;
 use serde_json::Value;
 
 use crate::render;
-use crate::siem::Source;
+use crate::siem::EventSource;
 use crate::siem::ocsf::severity;
 
 /// Renders an event as a line, without its end.
-pub(super) fn to_line(entry: &Entry, source: Source) -> String {
+pub(super) fn to_line(entry: &Entry, source: EventSource) -> String {
     let event = &entry.event;
     let name = format!("{} {}", event.command, event.outcome.as_str());
     let mut line = "CEF:0".to_owned();
@@ -32,7 +32,7 @@ pub(super) fn to_line(entry: &Entry, source: Source) -> String {
 }
 
 /// Renders the extension: `key=value` with a space between two, by the names of CEF's dictionary.
-fn extension(entry: &Entry, event: &Event, source: Source) -> String {
+fn extension(entry: &Entry, event: &Event, source: EventSource) -> String {
     let json = render::to_json(entry, source.trial);
     let text = |name: &str| match &json[name] {
         Value::String(text) => Some(text.clone()),

@@ -4,7 +4,7 @@ use agekeep::store::log::Entry;
 use serde_json::Value;
 
 use crate::render;
-use crate::siem::Source;
+use crate::siem::EventSource;
 
 /// The row of the columns' names: the fields of `agekeep.event/1` that are one value, and counts of
 /// others.
@@ -12,7 +12,7 @@ pub(super) const HEADER: &str = "event,time,commit,signer,actor,session,client,d
     error,path,new_path,memories,redactions,member,reason,tool_use_id,trace,trial\r\n";
 
 /// Renders an event as a row.
-pub(super) fn to_line(entry: &Entry, source: Source) -> String {
+pub(super) fn to_line(entry: &Entry, source: EventSource) -> String {
     let event = render::to_json(entry, source.trial);
     let names = HEADER.trim_end().split(',');
     let cells: Vec<String> = names.map(|name| cell(&text(&event[name]))).collect();

@@ -5,7 +5,7 @@ use agekeep::store::log::Entry;
 use serde_json::{Map, Value, json};
 
 use crate::render;
-use crate::siem::Source;
+use crate::siem::EventSource;
 
 /// The version of the schema.
 const VERSION: &str = "1.8.0";
@@ -35,38 +35,38 @@ const GOVERNING: [&str; 13] = [
 ];
 
 /// An activity of the class, by its number and name: what a command does to the store.
-type Activity = (u32, &'static str);
+type OcsfActivity = (u32, &'static str);
 
-const UNKNOWN: Activity = (0, "Unknown");
-const READ: Activity = (1, "Read");
-const UPDATE: Activity = (2, "Update");
-const QUERY: Activity = (4, "Query");
-const CREATE: Activity = (6, "Create");
-const DELETE: Activity = (7, "Delete");
-const LIST: Activity = (8, "List");
-const ENCRYPT: Activity = (9, "Encrypt");
+const UNKNOWN: OcsfActivity = (0, "Unknown");
+const READ: OcsfActivity = (1, "Read");
+const UPDATE: OcsfActivity = (2, "Update");
+const QUERY: OcsfActivity = (4, "Query");
+const CREATE: OcsfActivity = (6, "Create");
+const DELETE: OcsfActivity = (7, "Delete");
+const LIST: OcsfActivity = (8, "List");
+const ENCRYPT: OcsfActivity = (9, "Encrypt");
 /// Any other, which has the name of its command.
-const OTHER: Activity = (99, "");
+const OTHER: OcsfActivity = (99, "");
 
 /// How much an event matters to those who watch: its number and name in the schema, and in CEF's scale
 /// of 0 to 10.
-pub(super) struct Severity {
+pub(super) struct SeverityGrade {
     id: u32,
     name: &'static str,
     pub(super) cef: &'static str,
 }
 
-const INFORMATIONAL: Severity = grade(1, "Informational", "1");
-const LOW: Severity = grade(2, "Low", "3");
-const MEDIUM: Severity = grade(3, "Medium", "5");
-const HIGH: Severity = grade(4, "High", "8");
-const CRITICAL: Severity = grade(5, "Critical", "10");
+const INFORMATIONAL: SeverityGrade = grade(1, "Informational", "1");
+const LOW: SeverityGrade = grade(2, "Low", "3");
+const MEDIUM: SeverityGrade = grade(3, "Medium", "5");
+const HIGH: SeverityGrade = grade(4, "High", "8");
+const CRITICAL: SeverityGrade = grade(5, "Critical", "10");
 
-const fn grade(id: u32, name: &'static str, cef: &'static str) -> Severity {
-    Severity { id, name, cef }
+const fn grade(id: u32, name: &'static str, cef: &'static str) -> SeverityGrade {
+    SeverityGrade { id, name, cef }
 }
 
-fn activity_of(event: &Event) -> Activity {
+fn activity_of(event: &Event) -> OcsfActivity {
     let is_list = matches!(event.path, None | Some(PathRef::Root));
     let adds = event
         .memories
@@ -75,7 +75,7 @@ fn activity_of(event: &Event) -> Activity {
     activity(&event.command, is_list, adds)
 }
 
-fn activity(command: &str, is_list: bool, adds: bool) -> Activity {
+fn activity(command: &str, is_list: bool, adds: bool) -> OcsfActivity {
     match command {
         "view" | "memory_read" if is_list => LIST,
         "view" | "memory_read" | "view_at" | "show" | "diff" | "blame" | "log" | "report"
@@ -95,7 +95,7 @@ fn activity(command: &str, is_list: bool, adds: bool) -> Activity {
 
 /// Judges an event: without a valid signer, an accepted rollback, a refusal or a change of who may do
 /// what, an error, or none of these.
-pub(super) fn severity(entry: &Entry) -> Severity {
+pub(super) fn severity(entry: &Entry) -> SeverityGrade {
     let event = &entry.event;
     match event.outcome {
         _ if entry.signer.is_none() => CRITICAL,
@@ -108,7 +108,7 @@ pub(super) fn severity(entry: &Entry) -> Severity {
 }
 
 /// Renders an event as an object of the class.
-pub(super) fn to_json(entry: &Entry, source: Source) -> Value {
+pub(super) fn to_json(entry: &Entry, source: EventSource) -> Value {
     let event = &entry.event;
     let ((activity_id, name), severity) = (activity_of(event), severity(entry));
     let activity_name = if activity_id == OTHER.0 {
@@ -182,7 +182,7 @@ fn actor(entry: &Entry) -> Value {
 }
 
 /// Renders the store, and the path in it.
-fn databucket(event: &Event, source: Source) -> Value {
+fn databucket(event: &Event, source: EventSource) -> Value {
     let file = event.path.as_ref().and_then(|place| {
         let (path, id) = match place {
             PathRef::Root => ("/memories", None),
@@ -208,7 +208,7 @@ fn databucket(event: &Event, source: Source) -> Value {
 }
 
 /// Returns the fields of the event that have no attribute.
-fn unmapped(entry: &Entry, source: Source) -> Value {
+fn unmapped(entry: &Entry, source: EventSource) -> Value {
     let Value::Object(mut fields) = render::to_json(entry, source.trial) else {
         return Value::Null;
     };

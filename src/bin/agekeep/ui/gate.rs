@@ -20,7 +20,7 @@ const COOKIE: &str = "agekeep";
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What a request must bring.
-pub(super) struct Gate {
+pub(super) struct RequestGate {
     port: u16,
     /// The first part of every page's path.
     room: String,
@@ -50,7 +50,7 @@ pub(super) fn unwelcome(status: StatusCode, why: &'static str) -> Unwelcome {
     }
 }
 
-impl Gate {
+impl RequestGate {
     /// Makes the gate of the server at a port, and the token that opens it once.
     pub(super) fn new(port: u16) -> (Self, String) {
         let token = random_token();

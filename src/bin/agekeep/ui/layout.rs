@@ -11,7 +11,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
 use crate::output::is_obeyed;
 use crate::render;
-use crate::ui::Facts;
+use crate::ui::PageFacts;
 use crate::ui::query::to_event;
 
 /// Most characters of a line that a page shows.
@@ -53,7 +53,7 @@ impl Page {
     }
 
     /// Puts the page into its frame.
-    pub(super) fn framed(&self, facts: &Facts) -> Markup {
+    pub(super) fn framed(&self, facts: &PageFacts) -> Markup {
         let does = if facts.allow_undo {
             "may look and undo"
         } else {

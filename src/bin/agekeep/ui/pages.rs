@@ -21,7 +21,7 @@ use hyper::StatusCode;
 use maud::{Markup, html};
 
 use crate::output;
-use crate::ui::Facts;
+use crate::ui::PageFacts;
 use crate::ui::layout::{self, Page, shown};
 use crate::ui::query::{Query, link, to_event, to_memory};
 use crate::worker::WorkerState;
@@ -30,7 +30,7 @@ use crate::worker::WorkerState;
 const ROWS: usize = 200;
 
 /// What became of a request.
-pub(super) enum Made {
+pub(super) enum PageAnswer {
     Page(StatusCode, Markup),
     /// It is done, and this link shows what.
     Elsewhere(String),
@@ -41,7 +41,7 @@ pub(super) enum Made {
 /// What a page is made from.
 struct Visit<'a> {
     store: &'a mut Store,
-    facts: &'a Facts,
+    facts: &'a PageFacts,
     query: &'a Query,
     now: DateTime<Utc>,
     /// The token for forms that change something.
@@ -79,11 +79,11 @@ pub(super) fn exists(name: &str, is_get: bool) -> bool {
 /// Makes a page.
 pub(super) fn make(
     state: &mut WorkerState,
-    facts: &Facts,
+    facts: &PageFacts,
     name: &str,
     query: &Query,
     form_token: &str,
-) -> Made {
+) -> PageAnswer {
     let now = state.now();
     let made = state.with(|store| {
         let mut visit = Visit {
@@ -103,23 +103,23 @@ pub(super) fn make(
             .expect("it exists: the server asked");
         query.check(known)?;
         let page = page(&mut visit)?;
-        Ok(Made::Page(StatusCode::OK, page.framed(facts)))
+        Ok(PageAnswer::Page(StatusCode::OK, page.framed(facts)))
     });
     made.unwrap_or_else(|error| explain(state, facts, &error))
 }
 
 /// Carries out the undo that a form confirms.
-pub(super) fn act(state: &mut WorkerState, facts: &Facts, form: &Query) -> Made {
+pub(super) fn act(state: &mut WorkerState, facts: &PageFacts, form: &Query) -> PageAnswer {
     let now = state.now();
     match state.with(|store| undo::carry_out(store, form, facts, now)) {
-        Ok(Some(event)) => Made::Elsewhere(to_event(event)),
-        Ok(None) => Made::Elsewhere("timeline".into()),
+        Ok(Some(event)) => PageAnswer::Elsewhere(to_event(event)),
+        Ok(None) => PageAnswer::Elsewhere("timeline".into()),
         Err(error) => explain(state, facts, &error),
     }
 }
 
 /// Makes the page that says what went wrong, without the secrets that somebody may have typed.
-fn explain(state: &WorkerState, facts: &Facts, error: &Error) -> Made {
+fn explain(state: &WorkerState, facts: &PageFacts, error: &Error) -> PageAnswer {
     let status = match error.exit_code() {
         2 => StatusCode::BAD_REQUEST,
         4 => StatusCode::NOT_FOUND,
@@ -144,7 +144,7 @@ fn explain(state: &WorkerState, facts: &Facts, error: &Error) -> Made {
         }
     };
     let page = Page::new("This did not work", "", body, RecordStatus::NotNeeded);
-    Made::Page(status, page.framed(facts))
+    PageAnswer::Page(status, page.framed(facts))
 }
 
 impl Visit<'_> {

@@ -12,10 +12,10 @@ use crate::http::connections::{ConnectionSlot, Connections, FILES, PhaseGuard};
 use crate::http::{Answers, Response, closing, response, with, with_header};
 use crate::platform;
 use crate::report;
-use crate::ui::Facts;
-use crate::ui::gate::{Gate, Unwelcome, unwelcome};
+use crate::ui::PageFacts;
+use crate::ui::gate::{RequestGate, Unwelcome, unwelcome};
 use crate::ui::layout;
-use crate::ui::pages::{self, Made};
+use crate::ui::pages::{self, PageAnswer};
 use crate::ui::query::Query;
 use crate::worker::StoreWorker;
 
@@ -63,14 +63,14 @@ const FILES_FOR_ALL: &[FileForAll] = &[
 
 /// The server that answers requests.
 pub(super) struct UiServer {
-    gate: Gate,
+    gate: RequestGate,
     worker: StoreWorker,
-    facts: Arc<Facts>,
+    facts: Arc<PageFacts>,
     connections: Arc<Connections>,
 }
 
 impl UiServer {
-    pub(super) fn new(gate: Gate, worker: StoreWorker, facts: Facts) -> Self {
+    pub(super) fn new(gate: RequestGate, worker: StoreWorker, facts: PageFacts) -> Self {
         Self {
             gate,
             worker,
@@ -128,14 +128,14 @@ impl UiServer {
             self.act(form).await?
         };
         Ok(match made {
-            Made::Page(status, page) => answer(status, HTML, page.into_string()),
-            Made::Elsewhere(link) => redirect(&link),
-            Made::File(page, kept_as) => file(page.into_string(), kept_as),
+            PageAnswer::Page(status, page) => answer(status, HTML, page.into_string()),
+            PageAnswer::Elsewhere(link) => redirect(&link),
+            PageAnswer::File(page, kept_as) => file(page.into_string(), kept_as),
         })
     }
 
     /// Has a page made, after everything that was asked before.
-    async fn make(&self, page: String, query: Query) -> Made {
+    async fn make(&self, page: String, query: Query) -> PageAnswer {
         let facts = self.facts.clone();
         let token = self.gate.form_token().to_owned();
         let made = self
@@ -145,7 +145,7 @@ impl UiServer {
     }
 
     /// Has an undo carried out, if this server may.
-    async fn act(&self, form: Query) -> Result<Made, Unwelcome> {
+    async fn act(&self, form: Query) -> Result<PageAnswer, Unwelcome> {
         if !self.gate.is_own_form(form.text("csrf")) {
             return Err(unwelcome(
                 StatusCode::FORBIDDEN,
@@ -212,10 +212,10 @@ impl Answers for UiServer {
 }
 
 /// Answers for a page whose making failed.
-fn failed() -> Made {
+fn failed() -> PageAnswer {
     let why = "Making this page failed. Nothing is known to be wrong with the store: \
                `agekeep verify` checks it.";
-    Made::Page(
+    PageAnswer::Page(
         StatusCode::INTERNAL_SERVER_ERROR,
         layout::refused("This did not work", why, true),
     )

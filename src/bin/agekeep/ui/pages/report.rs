@@ -7,7 +7,7 @@ use maud::html;
 use crate::report::report_page;
 use crate::ui::layout::Page;
 use crate::ui::pages::timeline::field;
-use crate::ui::pages::{Made, REPORT_FILE, Visit};
+use crate::ui::pages::{PageAnswer, REPORT_FILE, Visit};
 use crate::ui::server::REPORT_STYLE;
 use crate::verbs::report::{UNVERIFIED_MAX, parse_period, verify_and_report};
 
@@ -40,7 +40,7 @@ pub(super) fn form(visit: &Visit<'_>) -> Page {
     Page::new("Report", "report", body, RecordStatus::NotNeeded)
 }
 
-pub(super) fn file(visit: &mut Visit<'_>) -> Result<Made> {
+pub(super) fn file(visit: &mut Visit<'_>) -> Result<PageAnswer> {
     let (query, facts) = (visit.query, visit.facts);
     let [name, since, until] = ["period", "since", "until"].map(|name| query.text(name));
     let period = parse_period(name, since, until, visit.now)?;
@@ -52,5 +52,5 @@ pub(super) fn file(visit: &mut Visit<'_>) -> Result<Made> {
         format!("agekeep-report-{since}-{until}.html")
     });
     let style = kept_as.is_none().then_some(REPORT_STYLE);
-    Ok(Made::File(report_page(&report, style), kept_as))
+    Ok(PageAnswer::File(report_page(&report, style), kept_as))
 }

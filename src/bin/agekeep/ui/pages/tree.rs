@@ -25,7 +25,7 @@ const ROOT: &str = "/memories";
 const DEPTH_MAX: usize = 6;
 
 /// A row: a directory with what is in it, or a memory.
-enum Row<'a> {
+enum TreeRow<'a> {
     Directory(String, Vec<&'a ListedMemory>),
     Memory(&'a ListedMemory),
 }
@@ -57,8 +57,8 @@ pub(super) fn page(
         .skip(from - 1)
         .take(ROWS)
         .map(|row| match row {
-            Row::Memory(memory) => memory_cells(visit, at, memory),
-            Row::Directory(path, inside) => directory_cells(visit, at, path, inside),
+            TreeRow::Memory(memory) => memory_cells(visit, at, memory),
+            TreeRow::Directory(path, inside) => directory_cells(visit, at, path, inside),
         })
         .collect();
     let expired = found.iter().filter(|memory| memory.expired).count();
@@ -103,7 +103,7 @@ fn name(path: &str) -> &str {
 }
 
 /// Collects the rows of a directory: with everything below it, or only what is directly in it.
-fn collect<'a>(at: &str, found: &[&'a ListedMemory], is_whole: bool, rows: &mut Vec<Row<'a>>) {
+fn collect<'a>(at: &str, found: &[&'a ListedMemory], is_whole: bool, rows: &mut Vec<TreeRow<'a>>) {
     let mut directories: BTreeMap<&str, Vec<&ListedMemory>> = BTreeMap::new();
     let mut here = Vec::new();
     for &memory in found {
@@ -111,12 +111,12 @@ fn collect<'a>(at: &str, found: &[&'a ListedMemory], is_whole: bool, rows: &mut 
         let below = path.strip_prefix(at).unwrap_or_default();
         match below.trim_start_matches('/').split_once('/') {
             Some((first, _)) => directories.entry(first).or_default().push(memory),
-            None => here.push(Row::Memory(memory)),
+            None => here.push(TreeRow::Memory(memory)),
         }
     }
     for (first, inside) in directories {
         let directory = format!("{at}/{first}");
-        rows.push(Row::Directory(directory.clone(), inside.clone()));
+        rows.push(TreeRow::Directory(directory.clone(), inside.clone()));
         if is_whole {
             collect(&directory, &inside, is_whole, rows);
         }

@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
 use crate::render;
-use crate::ui::Facts;
+use crate::ui::PageFacts;
 use crate::ui::layout::{Page, shown, table};
 use crate::ui::pages::timeline::field;
 use crate::ui::pages::{ROWS, Visit, counted, numbered, pathname};
@@ -50,7 +50,7 @@ fn parse(store: &mut Store, query: &Query, now: DateTime<Utc>) -> Result<Undo> {
 pub(super) fn carry_out(
     store: &mut Store,
     form: &Query,
-    facts: &Facts,
+    facts: &PageFacts,
     now: DateTime<Utc>,
 ) -> Result<Option<u64>> {
     form.check(CONFIRMED)?;

@@ -30,7 +30,7 @@ const SLOW: Duration = Duration::from_secs(1);
 
 /// A step of the trial: how it went, and what to do if it did not go well.
 #[derive(Serialize)]
-struct Check {
+struct SetupCheck {
     step: &'static str,
     state: &'static str,
     what: String,
@@ -40,8 +40,8 @@ struct Check {
 /// The state of a step that keeps the server from working.
 const FAULT: &str = "fault";
 
-fn check(step: &'static str, state: &'static str, what: String, fix: Option<String>) -> Check {
-    Check {
+fn check(step: &'static str, state: &'static str, what: String, fix: Option<String>) -> SetupCheck {
+    SetupCheck {
         step,
         state,
         what,
@@ -49,16 +49,16 @@ fn check(step: &'static str, state: &'static str, what: String, fix: Option<Stri
     }
 }
 
-fn ok(step: &'static str, what: String) -> Check {
+fn ok(step: &'static str, what: String) -> SetupCheck {
     check(step, "ok", what, None)
 }
 
 /// Makes a step that says something to know, which keeps nothing from working.
-fn note(step: &'static str, what: String) -> Check {
+fn note(step: &'static str, what: String) -> SetupCheck {
     check(step, "note", what, None)
 }
 
-fn fault(step: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Check {
+fn fault(step: &'static str, what: impl Into<String>, fix: impl Into<String>) -> SetupCheck {
     check(step, FAULT, what.into(), Some(fix.into()))
 }
 
@@ -71,7 +71,7 @@ pub(super) fn run(
     remarks: &[String],
 ) -> Result<u8> {
     let remarks = remarks.iter().map(|text| note("setup", text.clone()));
-    let mut checks: Vec<Check> = remarks.collect();
+    let mut checks: Vec<SetupCheck> = remarks.collect();
     let own = in_files(client, name, printed, &mut checks);
     let tried = match own {
         Some(_) => "the entry as it stands",
@@ -121,7 +121,7 @@ fn in_files(
     client: &Client,
     name: &str,
     printed: &Launch,
-    checks: &mut Vec<Check>,
+    checks: &mut Vec<SetupCheck>,
 ) -> Option<Launch> {
     let mut decided = false;
     let mut own = None;
@@ -175,7 +175,7 @@ fn in_files(
 }
 
 /// Compares the entry in a file with what would be printed for it.
-fn compared(launch: &Launch, printed: &Launch, has: &str, name: &str, again: String) -> Check {
+fn compared(launch: &Launch, printed: &Launch, has: &str, name: &str, again: String) -> SetupCheck {
     if launch == printed {
         return ok(
             "file",
@@ -214,7 +214,7 @@ fn is_same(one: &Path, two: &Path) -> bool {
 const SYNCTHING_MARK: &str = ".stfolder";
 
 /// Warns of what may go wrong where the store stands, in one sentence.
-fn on_file_system(store: &Path) -> Option<Check> {
+fn on_file_system(store: &Path) -> Option<SetupCheck> {
     let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
     let what = match synced(&store) {
         Some(folder) => format!(
@@ -277,7 +277,7 @@ fn unescaped(path: &str) -> String {
 
 /// Has this program open the store under the same conditions, because it says best what is wrong;
 /// `None` if that takes too long, because the server will show it.
-fn of_store(launch: &Launch) -> Option<Check> {
+fn of_store(launch: &Launch) -> Option<SetupCheck> {
     let store = launch.store()?;
     let status = Server::start(&status_of(launch, store.to_str()?)?).ok()?;
     let (status, stderr) = status.end(ANSWER_TIME_MAX);
@@ -328,7 +328,7 @@ fn status_of(launch: &Launch, store: &str) -> Option<Launch> {
 }
 
 /// Starts the server, talks to it as a client does, and ends it.
-fn talk(launch: &Launch, checks: &mut Vec<Check>) {
+fn talk(launch: &Launch, checks: &mut Vec<SetupCheck>) {
     let begun = Instant::now();
     let mut server = match Server::start(launch) {
         Ok(server) => server,
@@ -356,7 +356,7 @@ fn talk(launch: &Launch, checks: &mut Vec<Check>) {
 fn converse(
     server: &mut Server,
     begun: Instant,
-    checks: &mut Vec<Check>,
+    checks: &mut Vec<SetupCheck>,
 ) -> Result<(), (&'static str, Trouble)> {
     let at = |step| move |trouble| (step, trouble);
     let hello = json!({
@@ -400,7 +400,7 @@ fn converse(
 }
 
 /// Explains why a program could not be started.
-fn of_start(launch: &Launch, error: &io::Error) -> Check {
+fn of_start(launch: &Launch, error: &io::Error) -> SetupCheck {
     let program = shown(&launch.program);
     let (what, fix) = match error.kind() {
         io::ErrorKind::NotFound if !launch.program.contains('/') => (
@@ -424,7 +424,7 @@ fn of_start(launch: &Launch, error: &io::Error) -> Check {
 }
 
 /// Checks what a server says of itself, and how long it took.
-fn of_hello(answer: &Value, took: Duration, checks: &mut Vec<Check>) {
+fn of_hello(answer: &Value, took: Duration, checks: &mut Vec<SetupCheck>) {
     let told = |value: &Value| shown(value.as_str().unwrap_or("nothing"));
     let (spoken, server) = (told(&answer["protocolVersion"]), &answer["serverInfo"]);
     let (name, version) = (told(&server["name"]), told(&server["version"]));
@@ -477,7 +477,7 @@ fn of_trouble(
     trouble: &Trouble,
     (status, stderr): (Option<ExitStatus>, String),
     launch: &Launch,
-) -> Check {
+) -> SetupCheck {
     let said = match shown(&stderr) {
         said if said.is_empty() => "it said nothing on standard error".to_owned(),
         said => format!("it said on standard error:\n{said}"),
