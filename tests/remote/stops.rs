@@ -125,6 +125,18 @@ fn a_sender_that_is_stopped_leaves_everything_whole() {
     for (place, kept) in places.iter().zip(&kept) {
         copy_folder(place, kept);
     }
+    // Events and mail go out in one push: a host never has the ones without the other.
+    let trace = laptop.path().join("pushes");
+    let mut strace = strace("");
+    strace.args(["-v", "-e", "trace=execve", "-o", path(&trace)]);
+    let sync = within(strace, &laptop, &laptop.command(&["sync"])).output();
+    ok(&sync.expect("strace runs"));
+    let trace = fs::read_to_string(trace).expect("the trace");
+    assert_eq!(
+        trace.matches("\"push\", \"--progress\"").count(),
+        1,
+        "{trace}"
+    );
     let (mut stopped, mut whole) = (0, 0);
     for fault in [
         "renameat:signal=KILL",
