@@ -24,6 +24,7 @@ mod look;
 mod replicas;
 mod sync;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
@@ -316,18 +317,25 @@ pub fn pull_with_mail(
     let local = LocalFile::read(&root)?;
     let remote = local.find(remote)?;
     let repository = opened(&root)?;
-    let machine = Machine::begin(&root, &repository, keys, local.asks())?;
-    for tries_left in (0..TRIES).rev() {
+    let machine = Machine::begin(&root, &repository, keys, &local)?;
+    let mut passed_over = BTreeSet::new();
+    let mut tries_left = TRIES;
+    while tries_left > 0 {
+        tries_left -= 1;
         let ours = store::placed_head(&root, &repository)?;
         let git = TransferRepository::make(&root, Some(ours))?;
-        let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+        let mut look = Look::at(&root, &remote, &git, transfer)?;
+        look.passed_over.clone_from(&passed_over);
         let theirs = look.refs.get(BRANCH).copied();
         let theirs = theirs.ok_or_else(|| empty(&remote.name))?;
         match machine.pull(&git, &mut look, (ours, theirs), transfer, verified) {
             Ok(Some((pulled, _))) => return Ok(pulled),
             Ok(None) => {}
             Err(error) if look_again(&error, tries_left) => {}
-            Err(error) => return Err(error),
+            Err(error) => match look.unfit.take() {
+                Some(machine) => tries_left += usize::from(passed_over.insert(machine)),
+                None => return Err(error),
+            },
         }
     }
     Err(Error::Remote(RemoteFault::Overtaken))

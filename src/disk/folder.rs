@@ -575,9 +575,9 @@ impl Folder {
             .map_err(|e| folder.explain(to, e, FileKind::File))
     }
 
-    /// Renames a folder to the name that a person chose.
-    pub(crate) fn rename_out(&self, from: &Name, to: &OsStr) -> io::Result<()> {
-        rustix::fs::renameat(self.fd(), from.as_str(), self.fd(), to).map_err(outside::io_error)
+    /// Renames a folder to the name that a person chose, in another folder.
+    pub(crate) fn rename_out(&self, from: &Name, above: &Self, to: &OsStr) -> io::Result<()> {
+        rustix::fs::renameat(self.fd(), from.as_str(), above.fd(), to).map_err(outside::io_error)
     }
 
     /// Reverts [`Self::rename_out`].

@@ -16,6 +16,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use zeroize::Zeroizing;
 
+use crate::disk::Lock;
 use crate::disk::folder::{Folder, kind_in};
 use crate::disk::name::Name;
 use crate::error::refused::{FileKind, RefusalReason, Refused};
@@ -163,14 +164,16 @@ pub(crate) fn place_of_new(path: &Path) -> Result<(Folder, OsString)> {
     Ok((folder, name.to_owned()))
 }
 
-/// A folder that is made under a passing name beside its place, and renamed there once it is whole.
-/// Dropped before that, it is removed.
+/// A folder that is made in another one of a passing name beside its place, and renamed there once it is
+/// whole. Dropped before that, it is removed; if the process is killed, the next one that is begun beside it does
+/// so.
 pub(crate) struct NewFolder {
     above: Folder,
     name: OsString,
     passing_name: Name,
     folder: Folder,
-    is_in_place: bool,
+    /// Held as long as the folder is made, so that others leave it alone.
+    _lock: Lock,
 }
 
 impl NewFolder {
@@ -204,14 +207,22 @@ impl NewFolder {
                 }
             }
         }
-        let passing_name = Name::new_building();
-        Ok(Self {
-            folder: above.make_private(&passing_name)?,
-            above,
-            name,
-            passing_name,
-            is_in_place: false,
-        })
+        remove_unlocked(&above);
+        loop {
+            let passing_name = Name::new_building();
+            let outer = above.make_private(&passing_name)?;
+            let lock = Lock::of_folder(&outer)?;
+            // Somebody else may have removed it before it was locked.
+            if above.has(&passing_name) {
+                return Ok(Self {
+                    folder: outer.make_private(&passing_name)?,
+                    above,
+                    name,
+                    passing_name,
+                    _lock: lock,
+                });
+            }
+        }
     }
 
     /// Returns the folder.
@@ -220,19 +231,36 @@ impl NewFolder {
     }
 
     /// Moves it to its place, durably.
-    pub(crate) fn put_in_place(mut self) -> Result<()> {
+    pub(crate) fn put_in_place(self) -> Result<()> {
         let path = self.above.path().join(&self.name);
-        let moved = self.above.rename_out(&self.passing_name, &self.name);
+        let outer = self.above.sub(&self.passing_name);
+        let moved =
+            outer.and_then(|outer| outer.rename_out(&self.passing_name, &self.above, &self.name));
         moved.map_err(Error::io("make", &path))?;
-        self.is_in_place = true;
         self.above.sync()
     }
 }
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
-        if !self.is_in_place {
-            drop(self.above.remove_tree(&self.passing_name));
+        drop(self.above.remove_tree(&self.passing_name));
+    }
+}
+
+/// Removes the folders of this user that were being made in another one when their processes were killed: a
+/// copy of a store can have keys in it.
+fn remove_unlocked(above: &Folder) {
+    for name in above.list_of(Name::building).unwrap_or_default() {
+        let left = above.sub(&name).ok();
+        // A store that is being made has its files in such a folder itself, and no lock.
+        let is_own = |left: &Folder| {
+            let found = left.look_at_itself();
+            left.has(&name) && found.is_ok_and(|found| found.owner == user())
+        };
+        if let Some(left) = left.filter(is_own)
+            && let Some(_lock) = Lock::try_acquire(&left)
+        {
+            drop(above.remove_tree(&name));
         }
     }
 }

@@ -289,6 +289,12 @@ impl PublishedCard {
     }
 }
 
+/// Returns the letters of a code, however somebody spelled it.
+pub(super) fn letters_of(code: &str) -> String {
+    let letters = code.chars().filter(char::is_ascii_alphabetic);
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
 /// Reads bytes as the commit of a card: what is accepted encodes back to the same bytes.
 #[cfg(any(fuzzing, test))]
 #[allow(clippy::missing_panics_doc)] // a violated property panics, which is how it is found

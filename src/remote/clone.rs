@@ -125,6 +125,9 @@ pub fn clone(
         events,
         time: transfer.now,
     };
+    if let Some(folder) = asks.as_ref().and_then(|asks| asks.keyring.as_deref()) {
+        disk::make_private_folder_durably(folder)?;
+    }
     let asks = asks.map(|asks| (asks.name, asks.role));
     local::begin(root, ORIGIN, url.clone(), seen, asks)?;
     repository.sync_head()?;

@@ -2,7 +2,7 @@
 //! there, on this machine alone.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,9 @@ pub(super) struct LocalFile {
     /// The name under which this machine asks for keys, and as what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asks: Option<AskRow>,
+    /// The folder of the keyring at the last sync, if it is outside the store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keyring: Option<String>,
     /// When a remote was last reached where other machines told of themselves, and that was removed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reached: Option<String>,
@@ -159,6 +162,11 @@ impl LocalFile {
             }
         }
         newest
+    }
+
+    /// Returns the folder that the keyring was in at the last sync, if that was outside the store.
+    pub(super) fn keyring(&self) -> Option<PathBuf> {
+        self.keyring.as_ref().map(PathBuf::from)
     }
 
     /// Returns the name under which this machine asks for keys, and as what.
@@ -358,9 +366,25 @@ pub(super) fn remember_cards(root: &Folder, remote: &str, cards: &Cards) -> Resu
     })
 }
 
-/// Notes that this machine asks for no keys any more.
-pub(super) fn ask_no_more(root: &Folder) -> Result<()> {
-    change(root, |file| file.asks = None)
+/// Notes where the keyring is, so that a machine whose keyring is not there does not ask for another: its keys
+/// would still be where they were when others count them as destroyed.
+pub(super) fn remember_keyring(root: &Folder, folder: &Path) -> Result<()> {
+    let (root_path, folder) = (disk::resolved(root.path())?, disk::resolved(folder)?);
+    let outside = Some(folder).filter(|folder| !folder.starts_with(&root_path));
+    // A path that is no text is not remembered.
+    let outside = outside.and_then(|folder| folder.to_str().map(str::to_owned));
+    if LocalFile::read(root)?.keyring == outside {
+        return Ok(());
+    }
+    change(root, |file| file.keyring = outside)
+}
+
+/// Notes that this machine has no keys any more, and asks for none.
+pub(super) fn forget_keys(root: &Folder) -> Result<()> {
+    change(root, |file| {
+        file.asks = None;
+        file.keyring = None;
+    })
 }
 
 fn change(root: &Folder, change: impl FnOnce(&mut LocalFile)) -> Result<()> {

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use crate::crypto::recipients::{self, Member, Role};
 use crate::crypto::seal::Sealed;
 use crate::crypto::sign::Signers;
@@ -23,8 +25,8 @@ use crate::verify::{self, Incoming, Options, Report};
 /// Where the end of a history that is only looked at is fetched to.
 const OTHER_LINE: &str = "refs/agekeep/other";
 
-/// Most cards that fail to come before the others are left for another time: a host could have each wait.
-const FAILURES_MAX: usize = 4;
+/// Most fetches of cards that fail before the others are left for another time: a host could have each wait.
+const FAILURES_MAX: usize = 32;
 
 /// How long a push at the host is waited for before its refs are looked at again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -34,6 +36,7 @@ pub(super) struct Look<'a> {
     root: &'a Folder,
     pub(super) remote: Remote,
     pub(super) attended: bool,
+    pub(super) now: DateTime<Utc>,
     pub(super) refs: BTreeMap<String, ObjectId>,
     /// Cards of this machine and of signers, by the digits of their keys.
     pub(super) cards: Cards,
@@ -44,6 +47,8 @@ pub(super) struct Look<'a> {
     turned_back: Option<String>,
     /// The names of machines whose cards do not count.
     pub(super) passed_over: BTreeSet<String>,
+    /// The machine whose mail was tried and brings not all that is missing here.
+    pub(super) unfit: Option<String>,
     /// Where cards were fetched to that were not known before.
     pub(super) fetched: Option<TransferRepository>,
     /// The last cards of machines that were removed: they say that these have no keys any more.
@@ -72,8 +77,14 @@ pub(super) fn people_at(repository: &Repository, head: ObjectId) -> Result<(Sign
 
 /// Returns what another machine may open. Its identity and its signing key have one name: otherwise it could
 /// name somebody else's identity, and its own mailbox.
-pub(super) fn role_now(card: &Card, signers: &Signers, members: &[Member]) -> Option<Role> {
-    let signs = signer_role_at(signers, &card.key, &card.name, card.time)?;
+pub(super) fn role_now(
+    card: &Card,
+    (signers, members): (&Signers, &[Member]),
+    now: DateTime<Utc>,
+) -> Option<Role> {
+    // The clock of its machine may have been ahead: each card has to be later than the one before.
+    let time = card.time.min(now);
+    let signs = signer_role_at(signers, &card.key, &card.name, time)?;
     let own = |member: &&Member| member.name == card.name && member.recipient == card.reads;
     let role = members.iter().find(own)?.role;
     (role == Role::Auditor || signs != SignerRole::Auditor).then_some(role)
@@ -168,7 +179,7 @@ fn inspect_once(
     let repository = opened(root)?;
     let ours = store::placed_head(root, &repository)?;
     let git = TransferRepository::make(root, Some(ours))?;
-    let mut look = Look::at(root, remote, &git, transfer.attended)?;
+    let mut look = Look::at(root, remote, &git, transfer)?;
     let theirs = look.refs.get(BRANCH).copied();
     let theirs = theirs.ok_or_else(|| empty(&remote.name))?;
     let (inspected, held) =
@@ -225,8 +236,9 @@ impl<'a> Look<'a> {
         root: &'a Folder,
         remote: &'a Remote,
         git: &TransferRepository,
-        attended: bool,
+        transfer: &Transfer<'_>,
     ) -> Result<Self> {
+        let attended = transfer.attended;
         // Every ref is asked for by its name: a host may have many others.
         let cards = LocalFile::read(root)?.cards_at(&remote.name);
         let names = cards.keys().flat_map(|digits| names_of(digits));
@@ -251,12 +263,14 @@ impl<'a> Look<'a> {
             root,
             remote,
             attended,
+            now: transfer.now,
             refs,
             asked: cards.keys().cloned().collect(),
             cards,
             is_read: false,
             turned_back: None,
             passed_over: BTreeSet::new(),
+            unfit: None,
             fetched: None,
             left: Cards::new(),
             beside: Vec::new(),
@@ -470,19 +484,32 @@ impl<'a> Look<'a> {
             .iter()
             .map(|name| (name.clone(), name.clone()))
             .collect();
-        if git.fetch_refs(host, &same).is_err() {
-            let mut failures = 0;
-            for name in &same {
-                let fetched = git.fetch_refs(host, std::slice::from_ref(name));
-                failures += usize::from(fetched.is_err());
-                if failures == FAILURES_MAX {
-                    break;
+        let mut failures = 0;
+        let mut waiting = vec![&same[..]];
+        while let Some(some) = waiting.pop()
+            && failures < FAILURES_MAX
+        {
+            // One of them does not come: the others do without it.
+            if git.fetch_refs(host, some).is_err() {
+                failures += 1;
+                if some.len() > 1 {
+                    waiting.extend(<[_; 2]>::from(some.split_at(some.len() / 2)));
                 }
             }
         }
+        let mut strange = HashSet::new();
         let found = names.iter().filter_map(|name| {
-            let found = PublishedCard::read(&git.repository, *self.refs.get(name)?)?;
-            (format!("{CARDS}{}", found.digits()) == *name).then_some(found)
+            let commit = *self.refs.get(name)?;
+            // Many refs can lead to one large object.
+            if strange.contains(&commit) {
+                return None;
+            }
+            let found = PublishedCard::read(&git.repository, commit);
+            let found = found.filter(|found| format!("{CARDS}{}", found.digits()) == *name);
+            if found.is_none() {
+                strange.insert(commit);
+            }
+            found
         });
         let found = found.collect();
         self.fetched = Some(git);
@@ -525,19 +552,22 @@ impl<'a> Look<'a> {
         &self,
         repository: &Repository,
         own: Option<&String>,
-        (head, events): (ObjectId, u64),
+        head: ObjectId,
     ) -> Result<Vec<(String, Option<u64>)>> {
         let (signers, members) = people_at(repository, head)?;
         let mut others = Vec::new();
         for (digits, PublishedCard { card, .. }) in &self.cards {
             // It has left, or asks for keys.
             let has_none = card.keys.is_none();
-            let may_open = role_now(card, &signers, &members).is_some();
+            let may_open = role_now(card, (&signers, &members), self.now).is_some();
             if Some(digits) == own || has_none || !may_open {
                 continue;
             }
-            let is_in_it = contains(repository, head, card.head)?;
-            let lacks = is_in_it.then(|| events.saturating_sub(card.events));
+            let lacks = if repository.has(card.head)? {
+                events_after(repository, Some(card.head), head)?
+            } else {
+                None
+            };
             others.push((card.name.clone(), lacks));
         }
         others.sort();
@@ -556,7 +586,8 @@ impl<'a> Look<'a> {
             .cards
             .iter()
             .any(|(digits, PublishedCard { card, .. })| {
-                let reads = role_now(card, &signers, &members) == Some(Role::Reader);
+                let role = role_now(card, (&signers, &members), self.now);
+                let reads = role == Some(Role::Reader);
                 Some(digits) != own && reads && card.keys.is_some() && !card.wants_all
             }))
     }
@@ -585,7 +616,7 @@ impl<'a> Look<'a> {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
+    use chrono::TimeDelta;
 
     use super::*;
     use crate::crypto::digest::Digest;
@@ -635,7 +666,8 @@ mod tests {
             member(Role::Reader, &ci),
             member(Role::Auditor, &sue),
         ];
-        let role = |card: &Card| role_now(card, &signers, &members);
+        let now = ci.time;
+        let role = |card: &Card| role_now(card, (&signers, &members), now);
         assert_eq!(role(&ci), Some(Role::Reader));
         assert_eq!(role(&sue), Some(Role::Auditor));
         // An auditor, or a former reader who still signs, names a reader's identity.
@@ -658,10 +690,22 @@ mod tests {
         ] {
             assert_eq!(role(&other), None, "{}", other.name);
         }
+        // By a clock that is years ahead the key's time would be over.
+        let end = now + TimeDelta::days(100);
+        let limited = Validity::new(None, Some(end)).expect("a time");
+        let limited = SignerEntry::new(&ci.name, &ci.key, SignerRole::Writer, limited);
+        let signers_then = signers.without("ci").and(limited);
+        let ahead = Card {
+            time: now + TimeDelta::days(700),
+            ..ci.clone()
+        };
+        let role_at = |now| role_now(&ahead, (&signers_then, &members), now);
+        assert_eq!(role_at(now), Some(Role::Reader));
+        assert_eq!(role_at(end + TimeDelta::days(1)), None);
         // An auditor's signing key gets no reader's keys, whatever identity is beside it.
         let both = [member(Role::Reader, &sue)];
-        assert_eq!(role_now(&sue, &signers, &both), None);
-        assert_eq!(role_now(&ci, &signers, &members[..1]), None);
-        assert_eq!(role_now(&ci, &signers.without("ci"), &members), None);
+        assert_eq!(role_now(&sue, (&signers, &both), now), None);
+        assert_eq!(role_now(&ci, (&signers, &members[..1]), now), None);
+        assert_eq!(role_now(&ci, (&signers.without("ci"), &members), now), None);
     }
 }

@@ -18,11 +18,11 @@ use crate::remote::look::{Look, contains, is_of_turns, people_at, role_now};
 use crate::remote::sync::Machine;
 use crate::remote::{TRIES, Transfer, events_at, host_of, opened};
 use crate::repository::{BRANCH, Repository};
-use crate::store::replica::{destroy_keys, head_of, id_of, people, signing_key};
+use crate::store::replica::{destroy_keys, head_of, id_of, now_of, people, signing_key};
 use crate::store::{self, Clock, Keys, SignerRole, Store, Validity};
 
-/// Most cards of machines that nobody let in which are looked at.
-const STRANGERS_MAX: usize = 1000;
+/// How many cards of machines that nobody let in are fetched at once.
+const STRANGERS_EACH: usize = 1000;
 
 /// A machine that has a copy of the store, as its newest card describes it.
 #[derive(Debug, Clone)]
@@ -108,13 +108,13 @@ pub fn replicas(path: &Path, store: &Store) -> Result<Vec<Replica>> {
     let own = signing_key(store)
         .ok()
         .map(|key| card::digits_of(&key.verifying_key()));
-    let (signers, members) = people(store);
-    let end = head_of(store);
+    let people = people(store);
+    let (end, now) = (head_of(store), now_of(store));
     let cards = local.newest_cards().into_iter();
     let replica = |(digits, PublishedCard { card, .. })| {
         Ok(Replica {
             is_apart: !contains(&repository, end, card.head)?,
-            role: role_now(&card, signers, members),
+            role: role_now(&card, people, now),
             fingerprint: card.key.fingerprint(),
             events: card.events,
             head: card.head,
@@ -150,7 +150,7 @@ pub fn admit(
     let root = store::store_at(path)?;
     let remote = LocalFile::read(&root)?.find(remote)?;
     let git = TransferRepository::make(&root, None)?;
-    let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+    let mut look = Look::at(&root, &remote, &git, transfer)?;
     let all = git.refs_of(
         host_of(&look.remote, transfer.attended),
         &[format!("{CARDS}*")],
@@ -163,15 +163,21 @@ pub fn admit(
         digits.is_some_and(|digits| known(digits) != Some(commit))
     });
     let names = names.map(|(name, _)| name.clone());
-    let names: Vec<String> = names.take(STRANGERS_MAX).collect();
-    let id = id_of(store);
-    let mut found = look.fetch(&names)?;
-    found.extend(look.cards.values().cloned());
-    let fits = |card: &Card| {
-        card.store == id && card.name == name && card.role == role && card.code() == code.trim()
+    let names: Vec<String> = names.collect();
+    let (id, code) = (id_of(store), card::letters_of(code));
+    let fits = |found: &PublishedCard| {
+        let card = &found.card;
+        let is_asking = card.store == id && card.name == name && card.role == role;
+        is_asking && card::letters_of(&card.code()) == code
     };
-    let card = found.into_iter().map(|found| found.card).find(fits);
-    let card = card.ok_or_else(|| {
+    let mut found = look.cards.values().find(|found| fits(found)).cloned();
+    for some in names.chunks(STRANGERS_EACH) {
+        if found.is_some() {
+            break;
+        }
+        found = look.fetch(some)?.into_iter().find(fits);
+    }
+    let card = found.map(|found| found.card).ok_or_else(|| {
         let (remote, name) = (remote.name.clone(), name.to_owned());
         Error::Remote(RemoteFault::NoRequest { remote, name })
     })?;
@@ -235,10 +241,10 @@ pub fn leave(
     let local = LocalFile::read(&root)?;
     let remote = local.find(remote)?;
     let repository = opened(&root)?;
-    let mut machine = Machine::begin(&root, &repository, keys, local.asks())?;
+    let mut machine = Machine::begin(&root, &repository, keys, &local)?;
     let head = store::placed_head(&root, &repository)?;
     let git = TransferRepository::make(&root, Some(head))?;
-    let mut look = Look::at(&root, &remote, &git, transfer.attended)?;
+    let mut look = Look::at(&root, &remote, &git, transfer)?;
     let (signers, _) = people_at(&repository, head)?;
     look.read_cards(machine.store_id(head)?, &signers, machine.digits().as_ref())?;
     let theirs = look.refs.get(BRANCH).copied();
@@ -286,7 +292,7 @@ pub fn leave(
                 // Whoever was removed may have lost the right to push, too.
                 said?;
             }
-            look = Look::at(&root, &remote, &git, transfer.attended)?;
+            look = Look::at(&root, &remote, &git, transfer)?;
             look.read_cards(machine.store_id(head)?, &signers, machine.digits().as_ref())?;
             if !is_safe(&look, card)? {
                 return Err(only_here());
@@ -298,11 +304,12 @@ pub fn leave(
             return Err(Error::NoKeyring { path, is_whole });
         }
     }
+    // Whoever is stopped between the two has keys, and nothing is missing.
+    local::forget_keys(&root)?;
     // Without its first file it is no keyring, and the others are left by a removal that was stopped.
     if !destroy_keys(&root, &repository, &folder, head)? {
         return Err(only_here());
     }
-    local::ask_no_more(&root)?;
     match (card, machine.signing_key()) {
         (Some(card), Some(key)) => {
             let said = say_keyless(&root, &mut look, &git, (&card, key), false, transfer);
@@ -390,13 +397,13 @@ fn say_keyless(
 /// history. An auditor's machine has none that a reader's lacks.
 fn has_another(look: &Look<'_>, repository: &Repository, own: &Card) -> Result<bool> {
     let (signers, members) = people_at(repository, own.head)?;
-    if role_now(own, &signers, &members) != Some(Role::Reader) {
+    let role_of = |card: &Card| role_now(card, (&signers, &members), look.now);
+    if role_of(own) != Some(Role::Reader) {
         return Ok(true);
     }
     let is_another = |other: &Card| {
         let has_all = other.keys == own.keys && !other.wants_all && other.head == own.head;
-        let role = role_now(other, &signers, &members);
-        role == Some(Role::Reader) && other.key != own.key && has_all
+        role_of(other) == Some(Role::Reader) && other.key != own.key && has_all
     };
     // A card that the host has another of by now may be the word of a machine that is leaving, too.
     let is_newest = |digits: &str, other: &PublishedCard| {

@@ -10,19 +10,22 @@
 //! destroys the keys that were there before, and its mailbox with them, so that nothing a host kept
 //! decrypts to an erased key.
 
+mod mail;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use self::mail::addressee;
 use crate::crypto::digest::Digest;
-use crate::crypto::recipients::{self, Member, Role};
+use crate::crypto::recipients::{Member, Role};
 use crate::crypto::seal::{Recipient, SealKey};
 use crate::crypto::sign::{Signers, SigningKey};
-use crate::disk::Folder;
+use crate::disk::{self, Folder};
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::{ObjectId, StoreId};
-use crate::keyring::{backup, mailbox};
+use crate::keyring::mailbox;
 use crate::remote::card::{self, CARDS, Card, Mail, PublishedCard};
 use crate::remote::git::{HowUpdated, RefUpdate, TransferRepository};
 use crate::remote::local::{self, LocalFile, Remote, Seen};
@@ -36,10 +39,9 @@ use crate::remote::{
 };
 use crate::repository::{BRANCH, Repository};
 use crate::store::replica::{
-    Addressee, OwnSide, check_own_keyring, count_erased, erasures_after, held_keys, own_side,
-    signing_key,
+    OwnSide, check_own_keyring, count_erased, erasures_after, folder_of_keys, own_side, signing_key,
 };
-use crate::store::{self, Audience, Clock, Identity, Keys, Store};
+use crate::store::{self, Clock, Identity, Keys, Store};
 use crate::verify;
 
 /// A card that says nothing new is published again after this time, as a sign of life.
@@ -113,15 +115,17 @@ pub fn sync(
     let remote = local.find(remote)?;
     let repository = opened(&root)?;
     refuse_live_store(&remote.url)?;
-    let mut machine = Machine::begin(&root, &repository, keys, local.asks())?;
+    let mut machine = Machine::begin(&root, &repository, keys, &local)?;
     let begun = store::placed_head(&root, &repository)?;
     let (mut received, mut has_new_keys) = (0, false);
     let mut passed_over: BTreeSet<String> = passed_over.map(str::to_owned).into_iter().collect();
     let mut wrong = None;
-    for tries_left in (0..TRIES).rev() {
+    let mut tries_left = TRIES;
+    while tries_left > 0 {
+        tries_left -= 1;
         let ours = store::placed_head(&root, &repository)?;
         let git = TransferRepository::make(&root, Some(ours))?;
-        let looked = Look::at(&root, &remote, &git, transfer.attended);
+        let looked = Look::at(&root, &remote, &git, transfer);
         let waits = |error| say_what_waits(&repository, (remote.seen, ours), error);
         let mut look = looked.map_err(waits)?;
         look.passed_over.clone_from(&passed_over);
@@ -134,7 +138,14 @@ pub fn sync(
                     has_new_keys |= new_keys;
                     machine.open_if_it_can()?;
                 }
-                Err(Error::Remote(fault)) if is_of_turns(&fault) => missed = Some(fault),
+                Err(Error::Remote(fault)) if is_of_turns(&fault) => {
+                    if let Some(machine) = look.unfit.take() {
+                        // There is another try for each machine whose mail may be whole.
+                        tries_left += usize::from(passed_over.insert(machine));
+                        continue;
+                    }
+                    missed = Some(fault);
+                }
                 // Another machine may have sent the same keys.
                 Err(Error::Remote(RemoteFault::WrongKeys {
                     machine: Some(machine),
@@ -190,12 +201,16 @@ struct Sent {
 }
 
 impl<'a> Machine<'a> {
+    /// # Errors
+    /// [`Error::NoKeyring`] if this machine had its keyring outside the store, and it is not there now: whoever
+    /// wants new keys in another folder names that one.
     pub(super) fn begin(
         root: &'a Folder,
         repository: &'a Repository,
         keys: (Keys, Clock),
-        asks: Option<(String, Role)>,
+        local: &LocalFile,
     ) -> Result<Self> {
+        let asks = local.asks();
         let mut machine = Self {
             root,
             repository,
@@ -207,6 +222,13 @@ impl<'a> Machine<'a> {
             asks,
         };
         machine.open_if_it_can()?;
+        if let Some(path) = local.keyring().filter(|_| machine.store.is_none()) {
+            let named = machine.keyring.as_deref().map(disk::resolved).transpose()?;
+            if named.is_none_or(|named| named == path) {
+                let is_whole = true;
+                return Err(Error::NoKeyring { path, is_whole });
+            }
+        }
         Ok(machine)
     }
 
@@ -323,16 +345,17 @@ impl<'a> Machine<'a> {
         if self.store.is_some() || self.asks.is_some() {
             look.fetch_mail(&self.mailbox(ours)?.public_text())?;
         }
-        let look = &*look;
-        let mut came = false;
+        let at = &*look;
+        let (mut came, mut sender) = (false, None);
         let mut keys = |theirs: ObjectId| {
             if people_at(self.repository, theirs).is_err() {
                 // The verification names what is wrong with it.
                 return Ok(IncomingKeys::default());
             }
-            look.check_witnesses(self.repository, (ours, theirs))?;
-            let found = self.find_mail(look, (ours, theirs))?;
+            at.check_witnesses(self.repository, (ours, theirs))?;
+            let found = self.find_mail(at, (ours, theirs))?;
             came = found.plain.is_some();
+            sender.clone_from(&found.sender);
             if self.store.is_none() && self.asks.is_some() && !came && theirs != ours {
                 // Mail from before an erasure may be on its way to the one there is.
                 mailbox::make(
@@ -343,110 +366,11 @@ impl<'a> Machine<'a> {
             }
             Ok(found)
         };
-        let pulled = receive(&from, ends, &options, &mut keys, transfer.now, verified)?;
-        Ok(pulled.map(|pulled| (pulled, came)))
-    }
-
-    /// Finds mail with the keys of the history up to `theirs`, from the reader's machine that is furthest
-    /// in it: nothing if our keys are the same. Nobody has verified that history yet.
-    fn find_mail(
-        &self,
-        look: &Look<'_>,
-        (ours, theirs): (ObjectId, ObjectId),
-    ) -> Result<IncomingKeys> {
-        let refusal = |fault: RemoteFault| IncomingKeys {
-            refusal: Some(fault),
-            ..IncomingKeys::default()
-        };
-        let remote = look.remote.name.clone();
-        let (signers, members) = people_at(self.repository, theirs)?;
-        let own = self.identity.recipients();
-        let Some(role) = recipients::role_of(&members, &own) else {
-            let is_removed = self.is_member_at(ours)?;
-            let removed = is_removed.then(|| refusal(RemoteFault::Removed { remote }));
-            return Ok(removed.unwrap_or_default());
-        };
-        let held = self.store.as_ref().map(held_keys);
-        let mailbox = self.mailbox(ours)?;
-        let address = mailbox.public_text();
-        let is_for_us = |card: &Card| card.has_mail_for(&address);
-        if held.is_none() && !look.cards.values().any(|other| is_for_us(&other.card)) {
-            return Ok(IncomingKeys::default());
+        let pulled = receive(&from, ends, &options, &mut keys, transfer.now, verified);
+        if matches!(pulled, Err(Error::Remote(RemoteFault::NoKeys { .. }))) {
+            look.unfit = sender;
         }
-        // The commits among which the other's has to be: all of them for a machine without keys.
-        let known = held.map(|_| ours);
-        let new = store::commits_between(self.repository, known, theirs)?.unwrap_or_default();
-        let id = self.store_id(ours)?;
-        let audience = match role {
-            Role::Reader => Audience::Readers,
-            Role::Auditor => Audience::Auditors,
-        };
-        for (place, other) in self.readers_in(&new, look, (&signers, &members)) {
-            if let (Some(held), Some(keys)) = (held, other.card.keys)
-                && keys.fits(held, role)
-                && !self.changes_keys(&new[place + 1..])?
-            {
-                return Ok(IncomingKeys::default());
-            }
-            if !is_for_us(&other.card) {
-                continue;
-            }
-            let sealed = look.mail_of(other, role);
-            let plain = sealed.and_then(|sealed| backup::open_mail(&sealed, &mailbox));
-            let plain = plain.filter(|plain| backup::is_for(plain, id, audience));
-            if plain.is_some() {
-                return Ok(IncomingKeys {
-                    plain,
-                    sender: Some(other.card.name.clone()),
-                    refusal: None,
-                });
-            }
-        }
-        // With keys from before an erasure this machine would erase once more, by itself.
-        if held.is_some() && self.changes_keys(&new)? {
-            return Ok(refusal(RemoteFault::NoKeys { remote }));
-        }
-        Ok(IncomingKeys::default())
-    }
-
-    /// Tells whether the identity of this machine is a member's as of a commit.
-    fn is_member_at(&self, head: ObjectId) -> Result<bool> {
-        let (_, members) = people_at(self.repository, head)?;
-        Ok(recipients::role_of(&members, &self.identity.recipients()).is_some())
-    }
-
-    /// Returns the cards of other readers' machines whose history ends among these commits, and where: the
-    /// furthest first.
-    fn readers_in<'l>(
-        &self,
-        commits: &[ObjectId],
-        look: &'l Look<'_>,
-        (signers, members): (&Signers, &[Member]),
-    ) -> Vec<(usize, &'l PublishedCard)> {
-        let own = self.digits();
-        let others = look.cards.iter().filter(|(digits, published)| {
-            let role = role_now(&published.card, signers, members);
-            role == Some(Role::Reader) && Some(*digits) != own.as_ref()
-        });
-        let placed = others.filter_map(|(_, published)| {
-            let end = published.card.head;
-            let place = commits.iter().rposition(|commit| *commit == end);
-            Some((place?, published))
-        });
-        let mut placed: Vec<_> = placed.collect();
-        placed.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
-        placed
-    }
-
-    /// Tells whether one of these commits changes keys.
-    fn changes_keys(&self, commits: &[ObjectId]) -> Result<bool> {
-        for commit in commits {
-            let (commit, _) = self.repository.commit(*commit)?;
-            if store::changes_keys(&commit.message) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(pulled?.map(|pulled| (pulled, came)))
     }
 
     /// Publishes this machine's card, with mail for others, and sends the events that the remote
@@ -469,11 +393,12 @@ impl<'a> Machine<'a> {
         let Some((mut updates, sent)) = self.history_updates(look, missed, head, digits)? else {
             return Ok(None);
         };
-        let mailed = side.as_ref().map_or(0, |card| card.mail.len());
         let published = match &side {
             Some(card) => self.write_card(card, mail, look, git)?,
             None => None,
         };
+        let sent_mail = published.as_ref().map(|(_, made)| made.card.mail.len());
+        let mailed = sent_mail.unwrap_or_default();
         if let Some((digits, made)) = &published {
             let name = format!("{CARDS}{digits}");
             let how = HowUpdated::Replaces(look.refs.get(&name).copied());
@@ -501,6 +426,9 @@ impl<'a> Machine<'a> {
             };
             local::remember_taken(self.root, &look.remote.name, seen);
         }
+        if let Some(store) = &self.store {
+            local::remember_keyring(self.root, &folder_of_keys(store))?;
+        }
         Ok(Some(Sent {
             synced: Synced {
                 remote: look.remote.name.clone(),
@@ -524,7 +452,7 @@ impl<'a> Machine<'a> {
 
     /// Adds who sent what came since a commit, what that erased, and how far the others are.
     fn describe(&self, synced: Synced, look: &Look<'_>, begun: ObjectId) -> Result<Synced> {
-        let (repository, ends) = (self.repository, (synced.head, synced.events));
+        let repository = self.repository;
         let came = match synced.received {
             0 => None,
             _ => store::commits_between(repository, Some(begun), synced.head)?,
@@ -536,7 +464,7 @@ impl<'a> Machine<'a> {
             received_by: counted_by_signer(repository, &came)?,
             erased,
             erased_versions,
-            others: look.others(repository, self.digits().as_ref(), ends)?,
+            others: look.others(repository, self.digits().as_ref(), synced.head)?,
             ..synced
         })
     }
@@ -631,7 +559,7 @@ impl<'a> Machine<'a> {
                 let others = |signers: &Signers, members: &[Member]| {
                     let others = look.cards.iter().filter(|(other, _)| **other != digits);
                     others
-                        .filter_map(|(_, other)| addressee(&other.card, signers, members))
+                        .filter_map(|(_, other)| addressee(&other.card, (signers, members), now))
                         .collect()
                 };
                 match own_side(store, others) {
@@ -700,7 +628,7 @@ impl<'a> Machine<'a> {
         };
         let (signers, members) = people_at(self.repository, sent.synced.head)?;
         Err(Error::Remote(
-            if role_now(card, &signers, &members).is_some() {
+            if role_now(card, (&signers, &members), card.time).is_some() {
                 let remote = remote.name.clone();
                 RemoteFault::NoMail { remote }
             } else {
@@ -766,16 +694,4 @@ impl<'a> Machine<'a> {
         drop(held);
         Ok(())
     }
-}
-
-/// Returns what another machine may get; `None` if its key is no signer's, if it may open nothing, or has
-/// left.
-fn addressee(card: &Card, signers: &Signers, members: &[Member]) -> Option<Addressee> {
-    let role = role_now(card, signers, members)?;
-    (!card.has_left()).then(|| Addressee {
-        role,
-        mailbox: card.mailbox.clone(),
-        keys: card.keys.filter(|_| !card.wants_all),
-        events: card.events,
-    })
 }

@@ -154,7 +154,7 @@ impl<'a> InitTarget<'a> {
             path: self.root.into(),
         };
         let name = self.root.file_name().ok_or_else(exists)?;
-        let placed = self.above.rename_out(&self.name, name);
+        let placed = self.above.rename_out(&self.name, &self.above, name);
         placed.map_err(|e| match e.kind() {
             io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => exists(),
             _ => Error::io("make", self.root)(e),

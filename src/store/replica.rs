@@ -2,6 +2,7 @@
 //! lack some, and how its own keys are destroyed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use chrono::{DateTime, Datelike, Utc};
 use serde::Deserialize;
@@ -184,7 +185,7 @@ fn write_mail(store: &Store, side: &mut OwnSide, others: &[Addressee]) -> Result
         other.events <= side.events && other.keys.is_none_or(|keys| !keys.fits(own, other.role))
     };
     let lacking: Vec<&Addressee> = others.iter().filter(lacks).collect();
-    let lacking = in_turn(&lacking, (store.state.clock)());
+    let lacking = in_turn(&lacking, now_of(store));
     let end = (side.events.saturating_sub(1), side.head);
     for role in [Role::Reader, Role::Auditor] {
         let of_role = lacking.iter().filter(|other| other.role == role);
@@ -232,6 +233,11 @@ pub(crate) fn signing_key(store: &Store) -> Result<&SigningKey> {
 /// As [`Store::execute`] of such a copy.
 pub(crate) fn check_own_keyring(store: &Store) -> Result<()> {
     check_one_keyring(store)
+}
+
+/// Returns the folder of the keyring.
+pub(crate) fn folder_of_keys(store: &Store) -> PathBuf {
+    store.ledger.keyring.folder().path().to_owned()
 }
 
 /// Returns what this machine has of the keys.
@@ -298,6 +304,11 @@ pub(crate) fn id_of(store: &Store) -> StoreId {
     store.state.id
 }
 
+/// Returns the time by the store's clock.
+pub(crate) fn now_of(store: &Store) -> DateTime<Utc> {
+    (store.state.clock)()
+}
+
 /// Returns the newest commit that is known here.
 pub(crate) fn head_of(store: &Store) -> ObjectId {
     store.ledger.journal.head()
@@ -342,11 +353,12 @@ pub(crate) fn destroy_keys(
     Ok(true)
 }
 
-/// Returns those who have their turn on this day: all of them, or another hundred each day.
-fn in_turn<T>(all: &[T], now: DateTime<Utc>) -> &[T] {
+/// Returns those who have their turn on this day: all of them, or a hundred, and each day the next.
+fn in_turn<T: Copy>(all: &[T], now: DateTime<Utc>) -> Vec<T> {
     let day = usize::try_from(now.num_days_from_ce()).unwrap_or_default();
-    let turns = all.len().div_ceil(ADDRESSEES_MAX).max(1);
-    all.chunks(ADDRESSEES_MAX).nth(day % turns).unwrap_or(all)
+    let begin = (day * ADDRESSEES_MAX).checked_rem(all.len()).unwrap_or(0);
+    let from = all.iter().cycle().skip(begin);
+    from.take(ADDRESSEES_MAX.min(all.len())).copied().collect()
 }
 
 /// Returns the role of a signer's key that was in force at a time.
@@ -370,16 +382,17 @@ mod tests {
     #[test]
     fn each_has_a_turn_within_as_many_days_as_there_are_hundreds() {
         let begin = DateTime::from_timestamp(1_790_000_000, 0).expect("a time");
-        for count in [0, 1, 99, 100, 101, 250] {
+        for count in [0, 1, 99, 100, 101, 120, 250] {
             let all: Vec<usize> = (0..count).collect();
             let mut had: Vec<usize> = Vec::new();
             for day in 0..count.div_ceil(ADDRESSEES_MAX) {
                 let now = begin + TimeDelta::days(i64::try_from(day).expect("few"));
                 let turn = in_turn(&all, now);
-                assert!(!turn.is_empty() && turn.len() <= ADDRESSEES_MAX, "{count}");
+                assert_eq!(turn.len(), ADDRESSEES_MAX.min(count));
                 had.extend(turn);
             }
             had.sort_unstable();
+            had.dedup();
             assert_eq!(had, all);
         }
     }

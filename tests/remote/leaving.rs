@@ -1,12 +1,13 @@
 //! Machines that leave: their keys go only where another machine has them, and the others are told.
 
 use std::fs;
+use std::path::Path;
 use std::thread;
 
 use super::replicas::{card_of, joined, receipt_on};
 use super::transports::{daemon, free_port};
 use super::{home_with_host, ok, path, refused};
-use crate::support::stdout;
+use crate::support::{Home, git, json_lines, stderr, stdout};
 
 const LEAVE: [&str; 4] = ["replicas", "leave", "--destroy", "--json"];
 
@@ -119,8 +120,18 @@ fn a_machine_whose_keyring_is_not_there_does_not_leave() {
     let away = ci.path().join("away");
     fs::rename(&volume, &away).expect("moves");
     fs::create_dir(&volume).expect("an empty mount point");
-    assert_eq!(refused(&ci.run(&LEAVE)), (Some(12), "no_keyring".into()));
+    // A sync does not ask for other keys meanwhile: others would count these as destroyed.
+    let card = git(&host, &["rev-parse", &card_of(&host, "ci")]).stdout;
+    ok(&ci.run(&["push"]));
+    for args in [&["sync", "--json"][..], &LEAVE] {
+        assert_eq!(refused(&ci.run(args)), (Some(12), "no_keyring".into()));
+    }
+    assert_eq!(
+        git(&host, &["rev-parse", &card_of(&host, "ci")]).stdout,
+        card
+    );
     fs::remove_dir_all(&volume).expect("there");
+    assert_eq!(refused(&ci.run(&["sync", "--json"])).0, Some(12));
     fs::rename(&away, &volume).expect("moves");
     ok(&laptop.run(&["erase", "b.md", "--yes", "--reason", "x"]));
     ok(&laptop.run(&["sync"]));
@@ -134,6 +145,47 @@ fn a_machine_whose_keyring_is_not_there_does_not_leave() {
     assert!(!volume.join("ring").exists());
     // Stopped after its keys were gone, it tells the host the next time.
     ok(&ci.run(&LEAVE));
+}
+
+/// Whoever forgets to name the folder of the keyring gets no other keys, and whoever lost it names another folder.
+#[test]
+fn a_sync_without_the_option_for_the_keyring_asks_for_nothing() {
+    let (laptop, host) = home_with_host();
+    ok(&laptop.run(&["sync"]));
+    let ci = Home::empty();
+    let stick = ci.path().join("stick");
+    let at = |folder: &Path, args: &[&str]| ci.run(&[&["--keyring", path(folder)], args].concat());
+    // The folder is made with the copy.
+    let store = ci.store();
+    let clone = ["clone", path(&host), path(&store), "--name", "ci", "--json"];
+    let cloned = json_lines(&at(&stick, &clone).stdout);
+    let code = cloned[0]["code"].as_str().expect("a code").to_owned();
+    // However somebody spells the code.
+    let code = code.to_uppercase().replace('-', " ");
+    ok(&laptop.run(&["replicas", "add", "ci", "--code", &code]));
+    ok(&at(&stick, &["sync"]));
+    for args in [&["sync", "--json"][..], &LEAVE] {
+        let run = ci.run(args);
+        assert_eq!(refused(&run), (Some(12), "no_keyring".into()), "{args:?}");
+        assert!(stderr(&run).contains(path(&stick)), "{}", stderr(&run));
+    }
+    ok(&laptop.run(&["erase", "b.md", "--yes", "--reason", "x"]));
+    ok(&laptop.run(&["sync"]));
+    assert_eq!(ci.run(&["sync"]).status.code(), Some(12));
+    ok(&laptop.run(&["sync"]));
+    let receipt = receipt_on(&laptop);
+    assert!(receipt.contains("not yet by ci"), "{receipt}");
+    // The stick is lost.
+    let other = ci.path().join("other");
+    fs::create_dir(&other).expect("made");
+    assert_eq!(refused(&at(&other, &["sync", "--json"])).1, "no_mail");
+    ok(&laptop.run(&["sync"]));
+    ok(&at(&other, &["sync"]));
+    assert_eq!(ok(&at(&other, &["view", "--raw", "a.md"])), "one\n");
+    ok(&at(&other, &["sync"]));
+    ok(&laptop.run(&["sync"]));
+    ok(&at(&other, &LEAVE[..LEAVE.len() - 1]));
+    assert!(!other.join("ring").exists());
 }
 
 /// Keys of another copy in the named folder are not taken for those of a new one.

@@ -695,6 +695,49 @@ fn doctor_names_a_remote_that_has_lacked_events_for_long() {
     );
 }
 
+/// A clone that is killed leaves a copy with its keys, and the next one beside it removes that.
+#[test]
+fn what_a_killed_clone_left_is_removed_by_the_next_one() {
+    if !has_peer("strace", "a clone is killed at its last sync") {
+        return;
+    }
+    let (home, host) = home_with_host();
+    ok(&home.run(&["push"]));
+    ok(&home.run(&["keys", "backup", "keys.age"]));
+    let clone = |to: &str| home.command(&["clone", path(&host), to, "--keys", "keys.age"]);
+    let mut killed = strace("signal=KILL");
+    killed.args(["-e", "trace=syncfs", "-e", "inject=syncfs:signal=KILL"]);
+    let killed = within(killed, &home, &clone("copy")).output();
+    assert!(!killed.expect("strace runs").status.success());
+    let left = || {
+        let entries = fs::read_dir(home.path()).expect("a folder").flatten();
+        let names = entries.map(|entry| entry.file_name().into_string().expect("UTF-8"));
+        let mut left: Vec<_> = names
+            .filter(|name| name.starts_with(".agekeep-init-"))
+            .collect();
+        left.sort();
+        left
+    };
+    let [name] = &left()[..] else {
+        panic!("{:?}", left());
+    };
+    let inner = home.path().join(name).join(name);
+    assert!(inner.join("keyring/ring").exists());
+    // A store that is being made is in such a folder itself, and another copy in a locked one.
+    let made = home.path().join(".agekeep-init-0000000000000000");
+    fs::create_dir(&made).expect("made");
+    fs::write(made.join("HEAD"), "ref: refs/heads/main\n").expect("written");
+    let locked = ".agekeep-init-0000000000000001";
+    fs::create_dir_all(home.path().join(locked).join(locked)).expect("made");
+    let lock = fs::File::open(home.path().join(locked)).expect("opens");
+    lock.lock().expect("locks");
+    ok(&clone("other").output().expect("it runs"));
+    assert_eq!(left().len(), 2, "{:?}", left());
+    drop(lock);
+    ok(&clone("third").output().expect("it runs"));
+    assert_eq!(left(), [".agekeep-init-0000000000000000"]);
+}
+
 #[test]
 fn a_copy_is_made_in_no_repository() {
     let (home, host) = home_with_host();

@@ -1,6 +1,7 @@
 //! Several machines with a store: keys come with history, an erasure reaches all of them, and a host that
 //! says otherwise is named.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +9,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::hosts::shell;
-use super::{bare, head, home_with_host, ok, path, refused, traced};
+use super::{bare, copy_folder, head, home_with_host, ok, path, refused, traced};
 use crate::support::forge::{self, Means};
 use crate::support::{
     AFTER_ALL, Home, assert_verify_ended, every, feed, git, has_peer, json_lines, last_time,
@@ -898,7 +899,7 @@ fn a_key_that_a_reader_hides_under_another_memory_reaches_no_machine_and_no_eras
     assert!(said.contains("the key would stay"), "{said}");
     assert!(said.contains("agekeep keys replace"), "{said}");
     assert_eq!(verified(&insider), Some(13));
-    assert_eq!(synced(&insider)["mailed"], 1);
+    ok(&insider.run(&["sync"]));
     let before = head(&home.store());
     let sync = home.run(&["sync", "--json"]);
     assert_eq!(refused(&sync), (Some(13), "wrong_keys".into()));
@@ -1755,4 +1756,71 @@ fn whatever_destroys_keys_the_archivist_opens_nothing_of_it() {
             assert_eq!(opens.count(), 0);
         }
     }
+}
+
+/// A machine that was restored from its backup gets all keys from whoever sends all, though others, who sleep, sent
+/// it the ends of the tables before.
+#[test]
+fn mail_that_does_not_fit_is_passed_over_for_another_machine_s() {
+    let (home, host) = home_with_host();
+    ok(&home.run(&["sync"]));
+    let all = ["a", "b", "c"].map(|name| joined(&home, &host, name));
+    let [sleeps, dozes, restored] = &all;
+    let everybody = || {
+        for machine in [&home, sleeps, dozes, restored, &home, sleeps, dozes] {
+            ok(&machine.run(&["sync"]));
+        }
+    };
+    everybody();
+    let backup = home.path().join("backup");
+    copy_folder(&restored.store(), &backup);
+    ok(&home.run(&["create", "one.md", "--text", "1"]));
+    everybody();
+    ok(&home.run(&["create", "two.md", "--text", "2"]));
+    for machine in [&home, sleeps, dozes] {
+        ok(&machine.run(&["sync"]));
+    }
+    copy_folder(&backup, &restored.store());
+    drop(fs::remove_dir_all(restored.state()));
+    let asks = restored.run(&["sync", "--json"]);
+    assert_eq!(refused(&asks), (Some(12), "no_mail".into()));
+    ok(&home.run(&["sync"]));
+    ok(&restored.run(&["sync"]));
+    assert_eq!(ok(&restored.run(&["view", "--raw", "two.md"])), "2");
+    assert_eq!(verified(restored), Some(0));
+}
+
+/// Refs that nobody asked for, however many there are, keep no machine from being let in.
+#[test]
+fn a_machine_is_let_in_beside_a_thousand_strange_refs() {
+    let (home, host) = home_with_host();
+    ok(&home.run(&["sync"]));
+    let (machine, code) = asking(&host, "ci", &[]);
+    let mut bad = Command::new("git");
+    bad.args([
+        "hash-object",
+        "-t",
+        "commit",
+        "-w",
+        "--stdin",
+        "--literally",
+    ])
+    .current_dir(&host);
+    let tree = stdout(&git(&host, &["rev-parse", "main^{tree}"]));
+    let commit = format!("tree {tree}author nobody\ncommitter nobody\n\nwithout a date\n");
+    let bad = ok(&feed(bad, commit.as_bytes()));
+    let own = git(&host, &["rev-parse", &card_of(&host, "owner")]);
+    let own = stdout(&own);
+    let mut refs = String::from("# pack-refs with: peeled fully-peeled sorted \n");
+    for number in 0..1_010 {
+        // Some of them no git takes, and the others are another machine's.
+        let to = if number % 200 == 3 { &bad } else { &own };
+        let _ = writeln!(refs, "{} refs/agekeep/cards/{number:016x}", to.trim());
+    }
+    let packed = host.join("packed-refs");
+    assert!(!packed.exists());
+    fs::write(&packed, refs).expect("written");
+    ok(&home.run(&["replicas", "add", "ci", "--code", &code]));
+    ok(&home.run(&["sync"]));
+    ok(&machine.run(&["sync"]));
 }

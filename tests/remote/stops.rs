@@ -267,8 +267,8 @@ fn calls(trace: &str) -> BTreeMap<String, usize> {
         let Some((name, _)) = call.split_once('(') else {
             continue;
         };
-        if name.starts_with('<') {
-            // The end of a call that began further up.
+        // The end of a call that began further up; memory, as much as it takes.
+        if name.starts_with('<') || line.contains("MAP_ANONYMOUS") {
             continue;
         }
         *counts.entry(name.to_owned()).or_default() += 1;

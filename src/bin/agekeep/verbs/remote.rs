@@ -356,7 +356,8 @@ fn introduced(cloned: &Cloned, args: &CloneArgs, vouched: bool) -> String {
         Some(_) => "\nIts keys are in place, so your identity opens it.",
         None if args.name.is_some() => "",
         None => {
-            "\nIt has no keys: nobody can read it, and `agekeep verify` and `agekeep pull` work."
+            "\nIt has no keys: nobody can read it, and `agekeep verify` and `agekeep pull` work. A machine that \
+             is to have keys is cloned with --name, or with --keys and a backup of the keyring."
         }
     });
     text
