@@ -275,7 +275,8 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf> {
     let path = absolute(path)?;
     for above in path.ancestors() {
         if let Ok(real) = above.canonicalize() {
-            return Ok(real.join(path.strip_prefix(above).expect("it is above")));
+            let rest = path.strip_prefix(above).expect("it is above");
+            return Ok(real.components().chain(rest.components()).collect());
         }
     }
     Ok(path)
