@@ -80,7 +80,7 @@ impl Person {
     /// In a session of its own, which has no terminal.
     fn command(&self, args: &[&str]) -> Command {
         let plain = self.home.command(args);
-        let mut command = Command::new("setsid");
+        let mut command = Command::new(crate::support::program("setsid"));
         command.arg("-w").arg(plain.get_program());
         command.arg("-i").arg(&self.identity).args(args);
         command.env_clear().current_dir(self.home.path());
@@ -164,7 +164,7 @@ pub(crate) fn encrypted(plain: &str, armored: bool, work: u8) -> Vec<u8> {
 
 /// Opens a file with stock age.
 fn stock_age(identity: &Path, file: &Path) -> Output {
-    Command::new("age")
+    Command::new(crate::support::program("age"))
         .env("PATH", with_plugins())
         .args(["-d", "-i"])
         .args([identity, file])
