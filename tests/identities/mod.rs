@@ -46,12 +46,13 @@ impl Person {
         }
     }
 
-    /// With an SSH key as `ssh-keygen` makes it.
+    /// With an SSH key as `ssh-keygen` makes it. One with a passphrase opens with little work, unless the
+    /// arguments say how much: else each command takes ten times as long.
     fn with_ssh_key(args: &[&str]) -> Self {
         let person = Self::with_identity("");
         fs::remove_file(&person.identity).expect("it was there");
         let made = Command::new("ssh-keygen")
-            .args(["-q", "-C", "somebody@example.org"])
+            .args(["-q", "-a", "1", "-C", "somebody@example.org"])
             .args(args)
             .arg("-f")
             .arg(&person.identity)
