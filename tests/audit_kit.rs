@@ -234,7 +234,7 @@ fn a_kit_on_a_read_only_medium_is_enough() {
         let mut all = vec!["--store", "kit/store"];
         all.extend(args);
         let program = team.home.command(&all);
-        let mut command = Command::new("unshare");
+        let mut command = Command::new(crate::support::program("unshare"));
         command.args(["-rm", "sh", "-c", READ_ONLY, "sh"]);
         command.arg(&kit).arg(program.get_program()).args(&all);
         command

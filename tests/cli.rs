@@ -1523,7 +1523,7 @@ fn a_text_over_the_request_limit_is_refused_with_exit_code_9() {
 
 /// Runs the binary on a pseudo-terminal of util-linux's `script`.
 fn on_a_terminal(home: &Home, line: &str) -> String {
-    let mut command = std::process::Command::new("script");
+    let mut command = std::process::Command::new(crate::support::program("script"));
     command
         .args(["-qec", line, "/dev/null"])
         .env_clear()

@@ -379,7 +379,7 @@ fn a_store_that_cannot_be_written_is_read_after_a_restart_too() {
 fn with_short_files(home: &Home, args: &[&str], signal: &str) -> Output {
     let inner = home.command(args);
     let limited = format!("{signal} ulimit -f 400 && exec \"$@\"");
-    Command::new("sh")
+    Command::new(crate::support::program("sh"))
         .args(["-c", &limited, "sh"])
         .arg(inner.get_program())
         .args(args)
@@ -417,7 +417,7 @@ fn with_a_read_only_keyring(home: &Home, args: &[&str]) -> Output {
     let inner = home.command(args);
     let bound =
         "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && shift && exec \"$@\"";
-    Command::new("unshare")
+    Command::new(crate::support::program("unshare"))
         .args(["-rm", "sh", "-c", bound, "sh"])
         .arg(home.store().join("keyring"))
         .arg(inner.get_program())
@@ -488,7 +488,7 @@ fn a_limit_on_open_files_is_said_as_what_it_is() {
     let home = Home::with_store();
     let inner = home.command(&["view", "/memories"]);
     let limited = |files: u32| {
-        Command::new("sh")
+        Command::new(crate::support::program("sh"))
             .args(["-c", &format!("ulimit -n {files}; exec \"$@\""), "sh"])
             .arg(inner.get_program())
             .args(inner.get_args())

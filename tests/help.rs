@@ -222,7 +222,7 @@ fn run_examples(small: &Home, name: &str, text: &str) {
             Some(_) => command.clone(),
             None => format!("timeout --signal=INT 2 {command}"),
         };
-        let mut shell = Command::new("sh");
+        let mut shell = Command::new(crate::support::program("sh"));
         for (name, value) in home.command(&[]).get_envs() {
             shell.env(name, value.unwrap_or_default());
         }

@@ -529,7 +529,7 @@ fn the_newer_slot_decides() {
 fn with_short_files(home: &Home, args: &[&str], blocks: usize) -> Output {
     let inner = home.command(args);
     let limited = format!("trap '' XFSZ && ulimit -f {blocks} && exec \"$@\"");
-    Command::new("sh")
+    Command::new(crate::support::program("sh"))
         .args(["-c", &limited, "sh"])
         .arg(inner.get_program())
         .args(args)
@@ -793,7 +793,7 @@ fn a_state_folder_that_is_no_folder_is_an_error() {
 fn mounted(home: &Home, mount: &str, args: &[&str]) -> Option<Output> {
     let run = |program: &std::ffi::OsStr, args: &[&str]| {
         let inner = home.command(args);
-        Command::new("unshare")
+        Command::new(crate::support::program("unshare"))
             .args(["-rm", "sh", "-c", &format!("{mount} && exec \"$@\""), "sh"])
             .arg(program)
             .args(args)

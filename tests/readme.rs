@@ -239,7 +239,7 @@ pub(crate) fn check_page(
     assert!(!blocks.is_empty(), "{page} has commands");
     prepare(root, home.path());
     let script: Vec<String> = blocks.iter().map(|block| changed(&block.script)).collect();
-    let output = Command::new("sh")
+    let output = Command::new(crate::support::program("sh"))
         .args(["-euc", &script.join(&format!("\necho {MARK}\n"))])
         .current_dir(home.path())
         .env_clear()

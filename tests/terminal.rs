@@ -89,7 +89,7 @@ fn shown_through(home: &Home, pager: &str, columns: u16, term: &str, args: &[&st
     let quote = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().expect("UTF-8"));
     let line: Vec<String> = words.map(quote).collect();
     let line = format!("stty cols {columns}; {}", line.join(" "));
-    let mut command = Command::new("script");
+    let mut command = Command::new(crate::support::program("script"));
     let set = plain.get_envs();
     command
         .args(["-qec", &line, "/dev/null"])

@@ -1369,7 +1369,7 @@ fn a_store_that_cannot_be_written_is_verified() {
     let home = home();
     let mounted = |args: &[&str]| {
         let program = home.command(args);
-        let mut command = std::process::Command::new("unshare");
+        let mut command = std::process::Command::new(crate::support::program("unshare"));
         command.args(["-rm", "sh", "-c", READ_ONLY, "sh"]);
         command.arg(home.store()).arg(program.get_program());
         command

@@ -74,7 +74,7 @@ fn the_line_for_a_shell_gives_the_same_words() {
             let said: Value = serde_json::from_slice(&output.expect("runs").stdout).expect("JSON");
             let line = said["command"].as_str().expect("a command");
             assert_eq!(line.lines().count(), 1);
-            let mut shell = Command::new("sh");
+            let mut shell = Command::new(crate::support::program("sh"));
             let path = format!("{}:/usr/bin:/bin", bin.display());
             shell.env_clear().env("PATH", path).current_dir("/");
             assert!(

@@ -727,7 +727,7 @@ fn nobody_is_asked_at_the_terminal_which_a_client_does_not_have() {
         "{} mcp-config --client codex --diagnose",
         site.program.display()
     );
-    let mut command = Command::new("script");
+    let mut command = Command::new(crate::support::program("script"));
     command.args(["-qec", &line, "/dev/null"]).env_clear();
     command
         .env("HOME", &site.home)

@@ -21,7 +21,7 @@ const FAILURES_MAX: usize = 5;
 /// Steps before and after a sync or an answer that are cut off before any others.
 const AROUND: usize = 1;
 /// Moments of each kind that a sample has: between two steps of the same kinds.
-const OF_EACH_KIND: usize = 3;
+const OF_EACH_KIND: usize = 2;
 /// Of each other boot's identifier as `/proc/sys/kernel/random/boot_id` has it.
 const OTHER_BOOT: &[u8; 36] = b"00000000-dead-4bee-8000-000000000000";
 

@@ -315,8 +315,10 @@ fn a_short_write_is_gone_on_with() {
         .flat_map(|case| parts.iter().map(move |part| (case, *part)))
         .collect();
     let count = AtomicUsize::new(0);
-    let failures = all_at_once(&runs, |(case, part)| {
-        for number in 1.. {
+    let runs: Vec<_> = runs.into_iter().enumerate().collect();
+    let failures = all_at_once(&runs, |(turn, (case, part))| {
+        // Of a sample, each command has other writes that are short.
+        for number in (1 + turn % every(2)..).step_by(every(2)) {
             let was_short = with_short_write(case, (&library, number, part))
                 .map_err(|why| format!("{:?}: {part} of write {number}: {why}", case.task.args))?;
             if !was_short {
@@ -328,5 +330,5 @@ fn a_short_write_is_gone_on_with() {
     });
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let count = count.into_inner();
-    assert!(count > 40, "only {count} writes were short");
+    assert!(count > 20, "only {count} writes were short");
 }

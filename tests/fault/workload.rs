@@ -46,7 +46,7 @@ fn init_is_whole_or_was_not() {
             Task::create("/memories/a.md", "one\n"),
         ],
     );
-    story.cut(30);
+    story.cut(20);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_process_for_each_command_keeps_what_it_answered() {
             Task::of(&["policy", "set", "limits.lines", "5000"], 0, Effect::None),
         ],
     );
-    story.cut(33);
+    story.cut(22);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn an_erasure_is_whole_or_did_not_happen() {
         Task::create("/memories/f.md", "after\n"),
     ];
     story.one_by_one(&home, &tasks);
-    story.cut(24);
+    story.cut(18);
 }
 
 /// Such commands write more objects than a record holds, before it.
@@ -119,7 +119,7 @@ fn a_change_of_keys_is_for_all_or_for_none() {
         Task::create("/memories/f.md", "after\n"),
     ];
     story.one_by_one(&home, &tasks);
-    story.cut(30);
+    story.cut(20);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_session_keeps_what_it_answered() {
         Task::create("/memories/g.md", "h\n"),
     ];
     story.in_session(&home, &more, true, &[]);
-    story.cut(30);
+    story.cut(20);
 }
 
 /// Memories that fill a journal.
@@ -183,7 +183,7 @@ fn a_checkpoint_loses_nothing() {
     tasks.push(Task::create("/memories/c.md", "c\n"));
     story.in_session(&home, &tasks, false, &[]);
     assert_ne!(journal(&home), before, "there was a checkpoint");
-    story.cut(24);
+    story.cut(18);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_recovery_that_is_cut_off_starts_over() {
             Task::create("/memories/c.md", "c\n"),
         ],
     );
-    story.cut(30);
+    story.cut(20);
 }
 
 /// A sync that failed leaves pages that count as clean: syncing them again makes nothing sure.
@@ -235,7 +235,7 @@ fn a_sync_that_failed_is_not_believed_when_it_is_tried_again() {
             Task::view("/memories/b.md", 0),
         ];
         story.in_session(&home, &more, false, &[]);
-        story.cut(12);
+        story.cut(9);
     }
     assert!(failed > 2, "only {failed} commands failed");
 }
@@ -259,7 +259,7 @@ fn killed_and_gone_on_with(call: &str, last: usize, fails: bool) {
         let task = Task::create("/memories/g.md", &"g\n".repeat(3_000));
         story.give(&home, &task, &more);
         story.one_by_one(&home, &[Task::create("/memories/h.md", "h\n")]);
-        story.cut(24 / last);
+        story.cut(18 / last);
     }
 }
 

@@ -88,7 +88,8 @@ fn encrypted_with_what_a_plugin_opens_in_it() {
 fn ssh_keys_of_both_kinds_with_a_passphrase_and_without() {
     for args in [
         &["-t", "ed25519", "-N", ""][..],
-        &["-t", "ed25519", "-N", PASSPHRASE],
+        // With as much work as `ssh-keygen` asks for by itself.
+        &["-t", "ed25519", "-a", "16", "-N", PASSPHRASE],
         &["-t", "rsa", "-b", "2048", "-N", ""],
         &["-t", "rsa", "-b", "3072", "-N", PASSPHRASE],
         &["-t", "rsa", "-b", "2048", "-m", "PEM", "-N", ""],

@@ -46,12 +46,13 @@ impl Person {
         }
     }
 
-    /// With an SSH key as `ssh-keygen` makes it.
+    /// With an SSH key as `ssh-keygen` makes it. One with a passphrase opens with little work, unless the
+    /// arguments say how much: else each command takes ten times as long.
     fn with_ssh_key(args: &[&str]) -> Self {
         let person = Self::with_identity("");
         fs::remove_file(&person.identity).expect("it was there");
         let made = Command::new("ssh-keygen")
-            .args(["-q", "-C", "somebody@example.org"])
+            .args(["-q", "-a", "1", "-C", "somebody@example.org"])
             .args(args)
             .arg("-f")
             .arg(&person.identity)
@@ -80,7 +81,7 @@ impl Person {
     /// In a session of its own, which has no terminal.
     fn command(&self, args: &[&str]) -> Command {
         let plain = self.home.command(args);
-        let mut command = Command::new("setsid");
+        let mut command = Command::new(crate::support::program("setsid"));
         command.arg("-w").arg(plain.get_program());
         command.arg("-i").arg(&self.identity).args(args);
         command.env_clear().current_dir(self.home.path());
@@ -164,7 +165,7 @@ pub(crate) fn encrypted(plain: &str, armored: bool, work: u8) -> Vec<u8> {
 
 /// Opens a file with stock age.
 fn stock_age(identity: &Path, file: &Path) -> Output {
-    Command::new("age")
+    Command::new(crate::support::program("age"))
         .env("PATH", with_plugins())
         .args(["-d", "-i"])
         .args([identity, file])

@@ -28,7 +28,7 @@ fn through_shell(person: &Person, args: &str, redirection: &str) -> std::process
         .map(|a| a.to_str().expect("UTF-8"))
         .collect();
     let line = format!("exec setsid {} {args} {redirection}", words.join(" "));
-    let mut shell = std::process::Command::new("bash");
+    let mut shell = std::process::Command::new(crate::support::program("bash"));
     shell.args(["-c", &line]).env_clear();
     shell.envs(
         plain

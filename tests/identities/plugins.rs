@@ -97,7 +97,7 @@ fn a_pin_comes_from_the_sources_of_passphrases() {
     // A descriptor is read once, and the plugin asks for each file.
     let line = "printf '1234\\nmore' | setsid -w \"$0\" \"$@\" --passphrase-fd 0";
     let plain = person.command(&["view"]);
-    let mut shell = std::process::Command::new("bash");
+    let mut shell = std::process::Command::new(crate::support::program("bash"));
     shell
         .args(["-c", line])
         .args(plain.get_args().skip(1))

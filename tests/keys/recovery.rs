@@ -74,7 +74,7 @@ fn a_member_s_identity_can_be_made_here_and_is_shown_once() {
 /// that lets everybody read what it makes.
 fn into_out(home: &Home, redirect: &str, tracer: &[&str], args: &[&str]) -> Output {
     let ours = home.command(args);
-    let mut shell = Command::new("sh");
+    let mut shell = Command::new(crate::support::program("sh"));
     let line = format!("umask 022; exec \"$@\" {redirect} out");
     shell.args(["-c", &line, "sh"]).args(tracer);
     shell.arg(ours.get_program()).args(args).env_clear();

@@ -108,7 +108,7 @@ impl Kind {
                 own.recipient().expect("X25519").to_string()
             }
             Self::SshEd25519 => ssh(&["-t", "ed25519", "-N", ""]),
-            Self::SshWithPassphrase => ssh(&["-t", "ed25519", "-N", PASSPHRASE]),
+            Self::SshWithPassphrase => ssh(&["-t", "ed25519", "-a", "1", "-N", PASSPHRASE]),
             Self::SshRsa => ssh(&["-t", "rsa", "-b", "2048", "-N", ""]),
             Self::Plugin => {
                 private(&identity, PLUGIN_IDENTITY);

@@ -40,7 +40,7 @@ const HALF_A_BODY: &[u8] =
 /// A server under these limits of the machine.
 fn start(home: &Home, limits: &str, args: &[&str]) -> Web {
     let plain = home.command(&[&["mcp", "--http", "127.0.0.1:0"], args].concat());
-    let mut limited = Command::new("sh");
+    let mut limited = Command::new(crate::support::program("sh"));
     limited
         .args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")])
         .arg(plain.get_program())

@@ -190,9 +190,13 @@ fn the_inspector_calls_and_reads() {
             assert_eq!(made.status.code(), Some(0), "{era}: {}", stderr(&made));
             assert!(stdout(&made).contains(&path), "{}", stdout(&made));
             assert_eq!(last_event(&home)["path"], path);
-            let view = json!({"path": "/elsewhere"});
-            let failed = call("memory_view", view).expect("it was there before");
-            assert_eq!(failed.status.code(), Some(5), "{era}: {}", stderr(&failed));
+            // A program of Node for each: in each era and over each transport, but not in all four ways.
+            if over_http == (era == "modern") {
+                let view = json!({"path": "/elsewhere"});
+                let failed = call("memory_view", view).expect("it was there before");
+                assert_eq!(failed.status.code(), Some(5), "{era}: {}", stderr(&failed));
+                continue;
+            }
             let uri = format!("memory:///{era}-{over_http}.md");
             let read = run(&["--method", "resources/read", "--uri", &uri]).expect("it is there");
             assert!(

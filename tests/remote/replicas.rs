@@ -1321,7 +1321,8 @@ fn a_sync_that_is_killed_or_fails_is_whole_or_did_not_happen() {
     ok(&laptop.run(&["erase", "a.md", "--yes", "--reason", "x"]));
     ok(&laptop.run(&["sync"]));
     let (mut stopped, mut whole) = (0, 0);
-    for (machine, fresh) in &machines {
+    let step = every(16);
+    for (turn, (machine, fresh)) in machines.iter().enumerate() {
         let all = "renameat,unlinkat,mkdirat,fsync,fdatasync,pwrite64";
         let never = format!("{all}:error=EIO:when={AFTER_ALL}");
         traced(machine, &["sync"], (fresh, &machine.store()), &never);
@@ -1339,7 +1340,9 @@ fn a_sync_that_is_killed_or_fails_is_whole_or_did_not_happen() {
             "pwrite64:error=ENOSPC",
         ] {
             let last = last_time(&trace, fault.split(':').next().expect("a call"));
-            for number in (1..=last).step_by(every(9)) {
+            // Of a sample, each of the two machines tries other times.
+            let first = (turn * step / 2 + 1).min(last / 2 + 1);
+            for number in (first..=last).step_by(step) {
                 let fault = format!("{fault}:when={number}");
                 let run = traced(machine, &["sync"], (fresh, &machine.store()), &fault);
                 stopped += usize::from(!run.status.success());
@@ -1371,7 +1374,7 @@ fn a_sync_that_is_killed_or_fails_is_whole_or_did_not_happen() {
         }
     }
     assert!(
-        stopped > 20 && whole > 30,
+        stopped > 14 && whole > 24,
         "{stopped} stopped, {whole} whole"
     );
 }
@@ -1391,8 +1394,9 @@ fn keys_whose_removal_was_stopped_are_removed_the_next_time() {
     let fresh = ci.path().join("fresh");
     fs::rename(ci.store(), &fresh).expect("moves");
     let mut stopped = 0;
-    for fault in ["signal=KILL", "error=EIO"] {
-        for number in 1..12 {
+    for (turn, fault) in ["signal=KILL", "error=EIO"].into_iter().enumerate() {
+        // Of a sample, each file is left by one of the two.
+        for number in (1 + turn % every(2)..12).step_by(every(2)) {
             let fault = format!("unlinkat:{fault}:when={number}");
             let leave = ["replicas", "leave", "--destroy"];
             let run = traced(&ci, &leave, (&fresh, &ci.store()), &fault);
@@ -1404,7 +1408,7 @@ fn keys_whose_removal_was_stopped_are_removed_the_next_time() {
             assert_eq!(left.count(), 0, "{fault}");
         }
     }
-    assert!(stopped > 8, "{stopped}");
+    assert!(stopped > 4, "{stopped}");
 }
 
 /// Whoever was removed, and knows it only by a history that they do not get, can still destroy their keys.
@@ -1459,12 +1463,14 @@ fn first_keys_that_were_stopped_come_with_the_next_sync() {
     let fresh = new.path().join("fresh");
     fs::rename(new.store(), &fresh).expect("moves");
     let mut stopped = 0;
-    for fault in [
+    let faults = [
         "pwrite64:signal=KILL",
         "pwrite64:error=ENOSPC",
         "fdatasync:error=EIO",
-    ] {
-        for number in 1..7 {
+    ];
+    for (turn, fault) in faults.into_iter().enumerate() {
+        // Of a sample, each write is the last of a kill or the one that fails.
+        for number in (1 + turn % every(2)..7).step_by(every(2)) {
             let fault = format!("{fault}:when={number}");
             let run = traced(&new, &["sync"], (&fresh, &new.store()), &fault);
             stopped += usize::from(!run.status.success());
@@ -1473,7 +1479,7 @@ fn first_keys_that_were_stopped_come_with_the_next_sync() {
             assert_eq!(verified(&new), Some(0), "{fault}");
         }
     }
-    assert!(stopped > 5, "{stopped}");
+    assert!(stopped > 2, "{stopped}");
     // A keyring that is lost later comes from a backup.
     ok(&laptop.run(&["keys", "backup", "keys.age"]));
     fs::remove_dir_all(new.store().join("keyring")).expect("there");

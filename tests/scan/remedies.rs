@@ -100,7 +100,7 @@ fn every_remedy_a_scan_names_leaves_nothing_to_find() {
     for hint in hints {
         let command = hint.split(" (").next().expect("a command");
         let binary = env!("CARGO_BIN_EXE_agekeep");
-        let mut shell = std::process::Command::new("sh");
+        let mut shell = std::process::Command::new(crate::support::program("sh"));
         let command = command.replacen("agekeep", binary, 1);
         shell.args(["-c", &format!("{command} --yes")]).env_clear();
         shell.env("HOME", kept.home.path());

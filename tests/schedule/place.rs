@@ -153,7 +153,7 @@ impl Place {
 
 /// Runs a shell command as somebody does who has no folder and no variables.
 pub(crate) fn shell(command: &str, path: &str) -> Output {
-    Command::new("sh")
+    Command::new(crate::support::program("sh"))
         .args(["-c", command])
         .env_clear()
         .env("PATH", path)

@@ -11,7 +11,7 @@ use crate::support::{Home, feed, has_peer, stderr, stdout};
 fn shell(home: &Home, program: &[&str], script: &str) -> Output {
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_agekeep"));
     let folder = binary.parent().expect("a folder").display();
-    let mut command = Command::new(program[0]);
+    let mut command = Command::new(crate::support::program(program[0]));
     command
         .args(&program[1..])
         .env_clear()

@@ -248,7 +248,7 @@ fn it_takes_no_lock_while_nothing_happens() {
     let home = Home::with_store();
     let trace = home.path().join("trace");
     let follow = home.command(&["log", "--follow", "--after", "0"]);
-    let mut strace = Command::new("strace");
+    let mut strace = Command::new(crate::support::program("strace"));
     strace
         .args(["-f", "-e", "trace=flock,poll,ppoll", "-o"])
         .arg(&trace);
