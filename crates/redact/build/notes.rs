@@ -22,51 +22,59 @@ const LABELS: [&str; 11] = [
 /// Shortest word that the gate looks for, in bytes.
 const LABEL_BYTES_MIN: usize = 3;
 
-/// Number of bits that tell whether an entry may begin at a place, and whether a hash may be one.
+/// Number of bits that tell whether a phrase may begin with a hash, and whether a hash may be an entry.
 const HEADS: usize = 1 << 14;
 const ENTRY_BITS: usize = 1 << 17;
 
-/// The kinds of features, in the order of `Kind` in `weigh.rs`.
-pub(crate) const KINDS: [&str; 38] = [
-    "always",
-    "group",
-    "length",
-    "before",
-    "behind",
-    "line-above",
-    "lines-above",
-    "same-line",
-    "nearest",
-    "nearest-marks",
-    "marks",
-    "position",
-    "asked",
-    "trait",
-    "trait-nearest",
-    "says",
-    "word-before",
-    "word-before-that",
-    "word-behind",
-    "words-before",
-    "found",
-    "found-behind",
-    "found-alike",
-    "found-count",
-    "alike",
-    "technical",
-    "technical-group",
-    "technical-nearest",
-    "inside",
-    "repeated",
-    "refers",
-    "itself",
-    "marks-behind",
-    "marks-around",
-    "common",
-    "common-marks",
-    "pair",
-    "nearest-word",
+/// The kinds of features, in the order of `Kind` in `weigh.rs`, and how many there are of each of their numbers, if
+/// their points stand in a dense table.
+pub(crate) const KINDS: [(&str, [u32; 3]); 38] = [
+    ("always", [1, 1, 1]),
+    ("group", [24, 1, 1]),
+    ("length", [24, 8, 1]),
+    ("before", [29, 16, 5]),
+    ("behind", [29, 16, 5]),
+    ("line-above", [29, 5, 3]),
+    ("lines-above", [29, 5, 2]),
+    ("same-line", [29, 5, 1]),
+    ("nearest", [128, 24, 1]),
+    ("nearest-marks", SPARSE),
+    ("marks", SPARSE),
+    ("position", [16, 24, 1]),
+    ("asked", [2, 5, 3]),
+    ("trait", [32, 24, 1]),
+    ("trait-nearest", [32, 7, 7]),
+    ("says", [29, 5, 1]),
+    ("word-before", [5, 1, WORDS]),
+    ("word-before-that", [5, 1, WORDS]),
+    ("word-behind", [5, 1, WORDS]),
+    ("words-before", [5, 1, WORDS]),
+    ("found", [2, 2, 5]),
+    ("found-behind", SPARSE),
+    ("found-alike", [2, 2, 24]),
+    ("found-count", [6, 5, 1]),
+    ("alike", [7, 24, 1]),
+    ("technical", [7, 5, 1]),
+    ("technical-group", [7, 24, 1]),
+    ("technical-nearest", [5, 5, 128]),
+    ("inside", SPARSE),
+    ("repeated", [3, 5, 24]),
+    ("refers", [24, 7, 1]),
+    ("itself", [1, 1, WORDS]),
+    ("marks-behind", SPARSE),
+    ("marks-around", SPARSE),
+    ("common", [2, 24, 128]),
+    ("common-marks", SPARSE),
+    ("pair", [29, 29, 24]),
+    ("nearest-word", SPARSE),
 ];
+/// The kinds with too many numbers for a dense table.
+const SPARSE: [u32; 3] = [0; 3];
+/// The number of words, of which each has a row in the dense table, behind rows for numbers in place of a word.
+const WORDS: u32 = u32::MAX;
+const NUMBERS: u32 = 26;
+/// The bit of a common word, beside its row.
+const COMMON: i64 = 1 << 15;
 /// The kinds whose first number is a class.
 pub(crate) const OF_CLASS: [&str; 6] = [
     "before",
@@ -124,12 +132,12 @@ pub(crate) fn write(folder: &Path) -> Result<(), String> {
     };
     let words = read("vocabulary.txt")?;
     let vocabulary = Lists::read(&words).map_err(|why| format!("vocabulary.txt:{why}"))?;
-    let points = points(&read("points.txt")?, &vocabulary)?;
+    let (points, dense) = points(&read("points.txt")?, &vocabulary, &read("common.txt")?)?;
+    fs::write(Path::new(&place).join("points.bin"), dense).map_err(|e| e.to_string())?;
     let write = |name: &str, table: String| {
         fs::write(Path::new(&place).join(name), table).map_err(|e| e.to_string())
     };
     write("vocabulary.rs", table_of_words(&vocabulary)?)?;
-    write("common.rs", table_of_common_words(&read("common.txt")?))?;
     write("points.rs", points)
 }
 
@@ -196,8 +204,9 @@ fn array<T: std::fmt::Display>(
 fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     let mut entries: BTreeMap<u32, i64> = BTreeMap::new();
     let mut phrases: BTreeMap<(u32, Vec<u32>), u32> = BTreeMap::new();
-    let mut heads = vec![0u64; HEADS / 64];
-    let mut phrase_heads = heads.clone();
+    // For the first three bytes, the kinds of the fourth.
+    let mut heads = vec![0u8; hash::part_head([u8::MAX; 3]) + 1];
+    let mut phrase_heads = vec![0u64; HEADS / 64];
     let mut entry_bits = vec![0u64; ENTRY_BITS / 64];
     let set = |bits: &mut [u64], hash: u32| {
         let bit = place(hash, bits.len() * 64);
@@ -221,8 +230,9 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
             }
             let is_part = entry.starts_with('~');
             if is_part {
-                let head = &bare.as_bytes()[..bare.len().min(3)];
-                set(&mut heads, head.iter().copied().fold(hash::SEED, hash::add));
+                let byte = |at: usize| bare.as_bytes().get(at).copied();
+                let head = [0, 1, 2].map(|at| byte(at).unwrap_or(0));
+                heads[hash::part_head(head)] |= byte(3).map_or(u8::MAX, |fourth| 1 << (fourth & 7));
             }
             let form = 2 * u32::from(is_part) + u32::from(!entry.ends_with('.'));
             let number = feature(0, hash::of(bare), form, 0).max(1);
@@ -239,7 +249,7 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     let mut text = table_of_numbers("ENTRIES", "u32", &entries);
     text += &array("ENTRY_BITS", "u64", entry_bits.iter());
     text += &array("PHRASE_HEADS", "u64", phrase_heads.iter());
-    text += &array("PART_HEADS", "u64", heads.iter());
+    text += &array("PART_HEADS", "u8", heads.iter());
     let rows = phrases.iter().map(|((first, rest), classes)| {
         format!("Phrase {{ first: {first}, rest: &{rest:?}, classes: {classes} }}")
     });
@@ -253,19 +263,12 @@ fn table_of_words(vocabulary: &Lists) -> Result<String, String> {
     Ok(text)
 }
 
-/// Returns the table of the hashes of common words.
-fn table_of_common_words(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let words = lines.flat_map(|line| line.split(' ').map(|word| (hash::of(word), 1)));
-    table_of_numbers("COMMON", "u8", &words.collect())
-}
-
 /// Reads a row of `points.txt`: the kind, three numbers, and the points. The first number may be a
 /// class, the third a word.
 pub(crate) fn row(line: &str, vocabulary: &Lists) -> Option<(u32, i64)> {
     let mut parts = line.split(' ');
     let kind = parts.next()?;
-    let number = KINDS.iter().position(|known| *known == kind)?;
+    let number = KINDS.iter().position(|(known, _)| *known == kind)?;
     let one = parts.next()?;
     let one = if OF_CLASS.contains(&kind) {
         vocabulary.class(one)?
@@ -274,10 +277,7 @@ pub(crate) fn row(line: &str, vocabulary: &Lists) -> Option<(u32, i64)> {
     };
     let two = parts.next()?.parse().ok()?;
     let three = parts.next()?;
-    let three = match three
-        .strip_prefix('"')
-        .and_then(|word| word.strip_suffix('"'))
-    {
+    let three = match quoted(three) {
         Some(word) => hash::of(word),
         None => three.parse().ok()?,
     };
@@ -286,8 +286,16 @@ pub(crate) fn row(line: &str, vocabulary: &Lists) -> Option<(u32, i64)> {
     parts.next().is_none().then_some((number, points.into()))
 }
 
-fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
+fn quoted(word: &str) -> Option<&str> {
+    word.strip_prefix('"')?.strip_suffix('"')
+}
+
+/// Returns the tables of the points, of which the dense one is bytes.
+fn points(text: &str, vocabulary: &Lists, common: &str) -> Result<(String, Vec<u8>), String> {
     let mut entries = BTreeMap::new();
+    // The entries that no dense table has, and the words that have rows.
+    let mut sparse: BTreeMap<u32, i64> = BTreeMap::new();
+    let mut words: BTreeSet<&str> = BTreeSet::new();
     // The most points that features of a kind have near a class, and for a group, sort or trait.
     let mut most: BTreeMap<[&str; 3], i64> = BTreeMap::new();
     for (number, line) in text
@@ -301,6 +309,11 @@ fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
             return Err(fault("what counts here counts already"));
         }
         let parts: Vec<&str> = line.split(' ').collect();
+        match KINDS.iter().find(|(kind, _)| *kind == parts[0]) {
+            Some((_, [.., WORDS])) => words.extend(quoted(parts[3])),
+            Some((_, SPARSE)) => _ = sparse.insert(hash, points),
+            _ => {}
+        }
         let key = match parts[0] {
             kind @ ("before" | "behind") => [kind, parts[1], parts[3]],
             kind @ ("trait-nearest" | "nearest-word" | "refers") => [kind, "", parts[1]],
@@ -330,9 +343,76 @@ fn points(text: &str, vocabulary: &Lists) -> Result<String, String> {
         let of_sort = |sort| most(&["before", "behind"], class, sort);
         format!("{:?}", [0, 1, 2, 3, 4].map(of_sort))
     });
-    Ok(table_of_numbers("POINTS", "i16", &entries)
+    let (tables, dense) = dense(&entries, &words)?;
+    let text = table_of_numbers("POINTS", "i16", &sparse)
+        + &table_of_numbers("WORDS", "u16", &terms(&words, common)?)
+        + &array("TABLES", "PointTable", tables.into_iter())
         + &array("MOST_OF_GROUP", "i32", of_group.iter())
         + &array("MOST_OF_SORT", "i32", of_sort.iter())
         + &array("MOST_OF_TRAIT", "i32", of_trait)
-        + &array("MOST_NEAR", "[i32; 5]", near))
+        + &array("MOST_NEAR", "[i32; 5]", near);
+    Ok((text, dense))
+}
+
+/// Returns where the points of each kind stand in the dense table, and its bytes. Each has the points that a look
+/// by its hash would find.
+fn dense(
+    entries: &BTreeMap<u32, i64>,
+    words: &BTreeSet<&str>,
+) -> Result<(Vec<String>, Vec<u8>), String> {
+    let points = |kind, one, two, three| {
+        let number = feature(kind, one, two, three).max(1);
+        let points = i8::try_from(entries.get(&number).copied().unwrap_or(0));
+        let points = points.map_err(|_| "a byte has no room for some points")?;
+        Ok::<_, String>(points.cast_unsigned())
+    };
+    let worded = (0..).zip(KINDS).filter(|(_, (_, sizes))| sizes[2] == WORDS);
+    let worded: Vec<(u8, u32)> = worded.map(|(kind, (_, sizes))| (kind, sizes[0])).collect();
+    let columns: u32 = worded.iter().map(|(_, columns)| columns).sum();
+    let mut bytes = Vec::new();
+    for word in (0..NUMBERS).chain(words.iter().map(|word| hash::of(word))) {
+        for (kind, columns) in &worded {
+            for one in 0..*columns {
+                bytes.push(points(*kind, one, 0, word)?);
+            }
+        }
+    }
+    let (mut tables, mut column) = (Vec::new(), 0);
+    for (kind, (_, [ones, twos, threes])) in (0..).zip(KINDS) {
+        let (begin, steps) = match threes {
+            WORDS => (column, [1, 0, columns]),
+            0 => (u32::MAX, [0; 3]),
+            _ => (
+                u32::try_from(bytes.len()).expect("few"),
+                [twos * threes, threes, 1],
+            ),
+        };
+        tables.push(format!("PointTable {{ begin: {begin}, steps: {steps:?} }}"));
+        if threes == WORDS {
+            column += ones;
+            continue;
+        }
+        for one in 0..ones {
+            for (two, three) in (0..twos).flat_map(|two| (0..threes).map(move |three| (two, three)))
+            {
+                bytes.push(points(kind, one, two, three)?);
+            }
+        }
+    }
+    Ok((tables, bytes))
+}
+
+/// Returns the row of each word that has one, and the bit of each common word.
+fn terms(words: &BTreeSet<&str>, common: &str) -> Result<BTreeMap<u32, i64>, String> {
+    let mut terms: BTreeMap<u32, i64> = BTreeMap::new();
+    for (word, row) in words.iter().zip(i64::from(NUMBERS)..) {
+        if terms.insert(hash::of(word), row).is_some() || row >= COMMON {
+            return Err("two words have one hash, or there are too many".to_owned());
+        }
+    }
+    let lines = common.lines().filter(|line| !line.starts_with('#'));
+    for word in lines.flat_map(|line| line.split(' ')) {
+        *terms.entry(hash::of(word)).or_default() |= COMMON;
+    }
+    Ok(terms)
 }

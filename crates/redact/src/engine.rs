@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::config::OwnRule;
-use crate::named::name::{WORDS, foreign_words};
+use crate::named::name::openers;
 use crate::notes::{self, Label};
 use crate::prefilter::{Hit, Prefilter, Trigger};
 use crate::rule::{Class, Finder, Rule, ScanFn};
@@ -95,8 +95,7 @@ impl Engine {
             literals.extend(rule.keywords.iter().map(|word| (*word, false, trigger)));
         }
         literals.extend(notes::labels().map(|word| (word, false, Trigger::Label)));
-        let words = WORDS.iter().copied().chain(foreign_words());
-        literals.extend(words.map(|(word, strength)| (word, false, Trigger::Name(strength))));
+        literals.extend(openers().map(|(word, opener)| (word, false, Trigger::Name(opener))));
         let folded = literals.iter().filter(|(_, exact, _)| !exact);
         let upper: Vec<(String, Trigger)> = folded
             .flat_map(|(word, _, trigger)| capitals(word).map(|word| (word, *trigger)))
@@ -164,10 +163,10 @@ impl Engine {
                     let crowd = crowds.entry(finder).or_default();
                     self.scanners[usize::from(number)].at(text, hit.start, next(), crowd, found);
                 }
-                Trigger::Name(strength) => {
+                Trigger::Name(opener) => {
                     let crowd = crowds.entry(finder).or_default();
                     crowd.look(text, &place, next(), text.len(), found, |text, found| {
-                        named::at(text, place.clone(), strength, &mut columns, found);
+                        named::at(text, place.clone(), opener, &mut columns, found);
                     });
                 }
                 Trigger::Label => {}

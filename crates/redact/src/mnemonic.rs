@@ -33,15 +33,16 @@ const PLAIN_CHARS: std::ops::RangeInclusive<usize> = 3..=12;
 /// Finds phrases whose checksum holds.
 pub(super) fn scan(text: &[u8], found: &mut Vec<Span>) {
     let mut at = 0;
+    let mut words = Vec::new();
     while at < text.len() {
         let Some(word) = word_near(text, at) else {
             at += STEP;
             continue;
         };
-        let run = run(text, word);
-        let end = run.last().map_or(at, |word| word.end);
-        if let Some(phrase) = proven(text, &run) {
-            report(text, &run[phrase], found);
+        run(text, word, &mut words);
+        let end = words.last().map_or(at, |word| word.end);
+        if let Some(phrase) = proven(text, &words) {
+            report(text, &words[phrase], found);
         }
         at = end.max(at + STEP);
     }
@@ -295,11 +296,11 @@ fn joins(between: &[u8]) -> bool {
         && between.iter().all(fits)
 }
 
-/// Returns all listed words around this one, with nothing but marks and numbers between them.
-fn run(text: &[u8], word: Range<usize>) -> Vec<Range<usize>> {
-    let mut before = Vec::new();
+/// Sets `words` to all listed words around this one, with nothing but marks and numbers between them.
+fn run(text: &[u8], word: Range<usize>, words: &mut Vec<Range<usize>>) {
+    words.clear();
     let mut first = word.start;
-    while before.len() <= RUN_WORDS_MAX {
+    while words.len() <= RUN_WORDS_MAX {
         let floor = first.saturating_sub(BETWEEN_BYTES_MAX);
         let Some(end) = text[floor..first].iter().rposition(u8::is_ascii_alphabetic) else {
             break;
@@ -312,13 +313,12 @@ fn run(text: &[u8], word: Range<usize>) -> Vec<Range<usize>> {
         if !joins(&text[end..first]) || !is_listed(&text[start..end]) {
             break;
         }
-        before.push(start..end);
+        words.push(start..end);
         first = start;
     }
-    before.reverse();
-    before.push(word);
-    forward(text, &mut before);
-    before
+    words.reverse();
+    words.push(word);
+    forward(text, words);
 }
 
 /// Adds the listed words that follow the last one.

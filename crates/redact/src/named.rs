@@ -22,12 +22,12 @@ mod words;
 use std::ops::Range;
 
 use self::decide::Joint;
-use self::name::Name;
+use self::name::{Name, Strength};
 use self::separator::{Lead, joiner, spaces};
 use self::value::{Frame, Value, line_end};
 use crate::span::{Rank, Span};
 
-pub(super) use self::name::Strength;
+pub(super) use self::name::Opener;
 pub(super) use self::table::{Columns, login_pair};
 
 /// Longest bracket behind which a value is read, in bytes.
@@ -89,11 +89,11 @@ pub(super) fn is_login(text: &[u8]) -> bool {
 pub(super) fn at(
     text: &[u8],
     word: Range<usize>,
-    opened: Strength,
+    opener: Opener,
     columns: &mut Columns,
     found: &mut Vec<Span>,
 ) {
-    let Some(name) = name::read(text, word, opened) else {
+    let Some(name) = name::read(text, word, opener) else {
         return;
     };
     if is_user_of_uri(text, &name.range) || is_verdict(text, &name.range) {

@@ -13,6 +13,7 @@
 //! Each line is read once and each word is weighed once, against a bounded number of others: the
 //! time is linear in the text.
 
+mod cache;
 mod code;
 pub(super) mod hash;
 mod join;

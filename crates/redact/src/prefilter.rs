@@ -17,8 +17,8 @@ pub(super) enum Trigger {
     Scan(u16),
     /// None: the literal is a word that announces a secret nearby.
     Label,
-    /// A word of this strength that names a secret.
-    Name(crate::named::Strength),
+    /// A word that names a secret.
+    Name(crate::named::Opener),
 }
 
 /// Bits of the hash of three bytes: enough that a text seldom has the hash of a literal without its
@@ -35,10 +35,9 @@ const PAIRS: usize = (1 << 16) / 64;
 /// A literal, with the bytes and the case by which it is compared.
 #[derive(Clone)]
 struct Literal {
-    /// The literal's first four bytes in the form of [`ahead`], and the mask of the bits that it
-    /// has.
-    head: u32,
-    mask: u32,
+    /// The literal's first eight bytes in the form of [`folded`], and the mask of those that it has.
+    head: u64,
+    mask: u64,
     bytes: Range<usize>,
     exact: bool,
     trigger: Trigger,
@@ -54,8 +53,9 @@ pub(super) struct Prefilter {
     buckets: Vec<u32>,
     /// For each hash of three bytes, the kinds of fourth byte with which some literal goes on.
     filter: Box<[u8; 1 << HASH_BITS]>,
-    /// A bit for each pair of bytes that begins a literal too short for a hash.
+    /// A bit for each pair of bytes that begins a literal too short for a hash, and one of 64 for the first of them.
     pairs: Box<[u64; PAIRS]>,
+    firsts: u64,
 }
 
 /// A literal found in a text, and the rule to try there.
@@ -75,6 +75,7 @@ impl Prefilter {
             buckets: vec![0; SHORT + 2],
             filter: Box::new([0; 1 << HASH_BITS]),
             pairs: Box::new([0; PAIRS]),
+            firsts: 0,
         };
         for (literal, exact, trigger) in literals {
             gate.add(literal.as_bytes(), exact, trigger);
@@ -100,20 +101,25 @@ impl Prefilter {
     }
 
     fn add(&mut self, literal: &[u8], exact: bool, trigger: Trigger) {
-        let head = literal
-            .iter()
-            .take(4)
-            .fold(0, |all, byte| ahead(all, *byte));
-        let (head, mask) = match literal.len() {
+        let mut first = [0; 8];
+        for (to, from) in first.iter_mut().zip(literal) {
+            *to = *from;
+        }
+        let mask = match literal.len() {
             0 => return,
-            known @ 1..4 => (head << (32 - 8 * known), !(u32::MAX >> (8 * known))),
-            _ => (head, u32::MAX),
+            known @ 1..8 => !(u64::MAX >> (8 * known)),
+            _ => u64::MAX,
         };
+        let head = folded(first) & mask;
+        let window = first_four(head);
+        if literal.len() < 3 {
+            self.firsts |= 1 << (window >> 24 & 63);
+        }
         match literal.len() {
-            1 => (0..256).for_each(|second| set_pair(&mut self.pairs, head | second << 16)),
-            2 => set_pair(&mut self.pairs, head),
-            3 => self.filter[hash(head)] = u8::MAX,
-            _ => self.filter[hash(head)] |= kind_of_fourth(head),
+            1 => (0..256).for_each(|second| set_pair(&mut self.pairs, window | second << 16)),
+            2 => set_pair(&mut self.pairs, window),
+            3 => self.filter[hash(window)] = u8::MAX,
+            _ => self.filter[hash(window)] |= kind_of_fourth(window),
         }
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(literal);
@@ -130,39 +136,60 @@ impl Prefilter {
     /// longest first.
     pub(super) fn hits(&self, text: &[u8]) -> impl Iterator<Item = Hit> + use<> {
         let mut hits = Vec::new();
-        let (first, rest) = text.split_at(text.len().min(3));
-        let mut window = first
-            .iter()
-            .chain(&[0; 3][first.len()..])
-            .fold(0, |all, byte| ahead(all, *byte));
-        let behind = [0; 3];
-        let places = rest.iter().chain(&behind[..first.len()]).enumerate();
-        places.for_each(|(start, fourth)| {
-            window = ahead(window, *fourth);
-            let long = self.filter[hash(window)] & kind_of_fourth(window) != 0;
-            let short = is_pair(&self.pairs, window);
-            // One test for both, because they are seldom true.
-            if long | short {
-                if long {
-                    self.try_bucket(bucket(window), window, text, start, &mut hits);
-                }
-                if short {
-                    self.try_bucket(SHORT, window, text, start, &mut hits);
-                }
+        for (start, four) in text.windows(4).enumerate() {
+            let window = fold(u32::from_be_bytes([four[0], four[1], four[2], four[3]]));
+            if self.may_begin(window) {
+                self.try_at(text, start, &mut hits);
             }
-        });
+        }
+        for start in text.len().saturating_sub(3)..text.len() {
+            let last = text[start..].iter().chain(&[0; 3]).take(4);
+            let window = last.fold(0, |all, byte| all << 8 | u32::from(*byte));
+            if self.may_begin(fold(window)) {
+                self.try_at(text, start, &mut hits);
+            }
+        }
         // The sort is stable: the longest literal began first, and those that differ only in case
         // keep the order given.
         hits.sort_by_key(|hit| hit.end);
         hits.into_iter()
     }
 
-    /// Tries the literals of one bucket at one position.
+    /// Tells whether some literal may begin with these four bytes.
+    fn may_begin(&self, window: u32) -> bool {
+        self.is_long(window)
+            || self.firsts >> (window >> 24 & 63) & 1 != 0 && is_pair(&self.pairs, window)
+    }
+
+    /// Tells whether some literal of three bytes or more may begin with these four.
+    fn is_long(&self, window: u32) -> bool {
+        self.filter[hash(window)] & kind_of_fourth(window) != 0
+    }
+
+    /// Tries the literals that may begin at one position.
+    #[inline(never)] // keeps the loop over all positions small
+    fn try_at(&self, text: &[u8], start: usize, hits: &mut Vec<Hit>) {
+        let rest = &text[start..];
+        let window = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            last
+        });
+        let window = folded(window);
+        if self.is_long(first_four(window)) {
+            self.try_bucket(bucket(first_four(window)), window, rest, start, hits);
+        }
+        if is_pair(&self.pairs, first_four(window)) {
+            self.try_bucket(SHORT, window, rest, start, hits);
+        }
+    }
+
+    /// Tries the literals of one bucket at the start of `rest`.
     fn try_bucket(
         &self,
         bucket: usize,
-        window: u32,
-        text: &[u8],
+        window: u64,
+        rest: &[u8],
         start: usize,
         hits: &mut Vec<Hit>,
     ) {
@@ -172,8 +199,7 @@ impl Prefilter {
                 continue;
             }
             let bytes = &self.bytes[literal.bytes.clone()];
-            let end = start + bytes.len();
-            let fits = text.get(start..end).is_some_and(|there| {
+            let fits = rest.get(..bytes.len()).is_some_and(|there| {
                 if literal.exact {
                     there == bytes
                 } else {
@@ -183,7 +209,7 @@ impl Prefilter {
             if fits {
                 hits.push(Hit {
                     start,
-                    end,
+                    end: start + bytes.len(),
                     trigger: literal.trigger,
                 });
             }
@@ -196,16 +222,25 @@ impl Literal {
         if self.bytes.len() < 3 {
             SHORT
         } else {
-            bucket(self.head)
+            bucket(first_four(self.head))
         }
     }
 }
 
-/// Moves the window of the last four bytes on by one byte. Each byte has the bit set in which the
-/// case of letters differs; the comparison of a literal tells apart other bytes that become the
-/// same.
-fn ahead(before: u32, byte: u8) -> u32 {
-    before << 8 | u32::from(byte | 0x20)
+/// Sets in each of four bytes the bit in which the case of letters differs; the comparison of a literal tells
+/// apart other bytes that become the same.
+fn fold(window: u32) -> u32 {
+    window | 0x2020_2020
+}
+
+/// Returns eight bytes as one number, with the same bits set.
+fn folded(eight: [u8; 8]) -> u64 {
+    u64::from_be_bytes(eight) | 0x2020_2020_2020_2020
+}
+
+/// Returns the first four of eight bytes.
+fn first_four(eight: u64) -> u32 {
+    (eight >> 32) as u32
 }
 
 /// Returns the hash of the first three of four bytes (multiplicative hashing: Knuth, TAOCP 6.4).

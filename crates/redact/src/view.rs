@@ -381,7 +381,17 @@ fn unmark(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
 
 /// Undoes the end of one string and the beginning of the next, or the break of a continued line.
 fn unsplit(text: &[u8], at: usize) -> Option<(Vec<u8>, usize)> {
-    if at == 0 || !is_part(text[at - 1]) {
+    let next = text.get(at + 1).copied().unwrap_or_default();
+    // Nothing else may stand behind a mark that is undone below.
+    let goes_on = match text[at] {
+        b'\\' => matches!(next, b'\n' | b'\r'),
+        quote => {
+            next == quote
+                || next.is_ascii_whitespace()
+                || matches!(next, b'\\' | b'.' | b'|' | b'<' | b'+' | b'&')
+        }
+    };
+    if !goes_on || at == 0 || !is_part(text[at - 1]) {
         return None;
     }
     let window = &text[at..text.len().min(at + 120)];

@@ -7,7 +7,7 @@ use crate::named::words::{
     ONE_TIME, PASSWORDS, SECRETS, STILL, TOKENS, VAGUE, VERBS, WHOLE, holds,
 };
 
-pub(crate) use crate::named::words::{WORDS, foreign_words};
+use crate::named::words::{WORDS, foreign_words};
 
 /// Openers of a shell command or variable.
 const EXPANSIONS: &[&[u8]] = &[b"$(", b"$", b"${", b"`"];
@@ -50,15 +50,42 @@ pub(super) struct Name {
     pub(super) verb: bool,
 }
 
+/// A word of the gate: the strength of its hint, and whether it is a name by itself, not a part of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Opener {
+    pub(super) strength: Strength,
+    pub(super) is_whole: bool,
+}
+
+impl Opener {
+    pub(super) fn of(word: &str, strength: Strength) -> Self {
+        Self {
+            strength,
+            is_whole: !word.is_ascii() || whole_word(word.as_bytes()),
+        }
+    }
+}
+
+/// Returns the words that open the gate to names.
+pub(crate) fn openers() -> impl Iterator<Item = (&'static str, Opener)> {
+    let words = WORDS.iter();
+    let words = words.map(|(word, strength)| (*word, Opener::of(word, *strength)));
+    let foreign = foreign_words().map(|(word, strength)| {
+        let is_whole = true;
+        (word, Opener { strength, is_whole })
+    });
+    words.chain(foreign)
+}
+
 /// Reads the name that contains the word at `word`.
-pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<Name> {
-    if asks_for_itself(text, &around(text, word.clone())) {
+pub(super) fn read(text: &[u8], word: Range<usize>, opener: Opener) -> Option<Name> {
+    let range = around(text, word.clone());
+    if asks_for_itself(text, &range) {
         return None;
     }
-    if !text[word.clone()].is_ascii() || whole_word(&text[word.clone()]) {
-        return foreign(text, word, opened);
+    if opener.is_whole {
+        return foreign(text, word, opener.strength);
     }
-    let range = around(text, word.clone());
     if in_resource_name(text, range.start) {
         return None;
     }
@@ -71,10 +98,13 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
     // The place of the word among the words of the name.
     let at = word.start - range.start;
     let place = words.iter().position(|w| w.contains(&at))?;
-    let lower = |i: usize| name[words[i].clone()].to_ascii_lowercase();
-    let this = lower(place);
-    let before = place.checked_sub(1).map(lower);
-    let before = before.or_else(|| word_before(text, range.start));
+    let lower = |word: &Range<usize>| &lower_name[word.clone()];
+    let this = lower(&words[place]);
+    let before_name = (place == 0).then(|| word_before(text, range.start));
+    let before = match before_name.as_ref() {
+        Some(word) => word.as_deref(),
+        None => Some(lower(&words[place - 1])),
+    };
     if text.get(range.end) == Some(&b'(') && logs_in(&lower_name) {
         return Some(Name {
             range,
@@ -84,8 +114,8 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
             verb: false,
         });
     }
-    let (strength, kind) = classify(&this, before.as_deref(), name == b"PAT")?;
-    let strength = ended(strength, (place + 1..words.len()).map(lower))?;
+    let (strength, kind) = classify(this, before, name == b"PAT")?;
+    let strength = ended(strength, words[place + 1..].iter().map(lower))?;
     let chosen = CHOSEN_KEYS
         .iter()
         .any(|key| lower_name.ends_with(key.as_bytes()));
@@ -101,7 +131,7 @@ pub(super) fn read(text: &[u8], word: Range<usize>, opened: Strength) -> Option<
         kind,
         spaceless: false,
         verb: words.len() == 1
-            && holds(VERBS, &this)
+            && holds(VERBS, this)
             && name != b"PIN"
             && !beside_user(text, range_start),
     })
@@ -160,13 +190,13 @@ fn names_other(text: &[u8], start: usize, lower: &[u8]) -> bool {
 
 /// Returns the strength of a name after the words behind the telling one: `secretKey` and
 /// `tokenSecret` are judged at their last word.
-fn ended(said: Strength, words: impl Iterator<Item = Vec<u8>>) -> Option<Strength> {
+fn ended<'a>(said: Strength, words: impl Iterator<Item = &'a [u8]>) -> Option<Strength> {
     let mut strength = said;
     for word in words {
-        if word.iter().all(u8::is_ascii_digit) || holds(STILL, &word) {
+        if word.iter().all(u8::is_ascii_digit) || holds(STILL, word) {
             continue;
         }
-        if holds(ABOUT, &word) || word.last() == Some(&b's') {
+        if holds(ABOUT, word) || word.last() == Some(&b's') {
             return None;
         }
         strength = match strength {
@@ -355,13 +385,8 @@ mod tests {
     /// Reads the name around the first place of `word` in a text.
     fn said(text: &str, word: &str) -> Option<(String, Strength)> {
         let start = text.to_ascii_lowercase().find(word).expect(text);
-        let (_, opened) = WORDS
-            .iter()
-            .copied()
-            .chain(foreign_words())
-            .find(|(known, _)| *known == word)
-            .expect(word);
-        let name = read(text.as_bytes(), start..start + word.len(), opened)?;
+        let (_, opener) = openers().find(|(known, _)| *known == word).expect(word);
+        let name = read(text.as_bytes(), start..start + word.len(), opener)?;
         Some((text[name.range].to_owned(), name.strength))
     }
 

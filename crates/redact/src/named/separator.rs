@@ -451,14 +451,15 @@ pub(super) fn spaces(text: &[u8], at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::named::name;
+    use crate::named::name::{self, Opener};
 
     /// Returns the lead behind the name between `«` and `»`, and the text it leads to.
     fn lead(marked: &str) -> String {
         let start = marked.find('«').expect(marked);
         let end = marked.find('»').expect(marked) - '«'.len_utf8();
         let text = marked.replace(['«', '»'], "");
-        let name = name::read(text.as_bytes(), start..end, Strength::Password).expect(marked);
+        let opener = Opener::of(&text[start..end], Strength::Password);
+        let name = name::read(text.as_bytes(), start..end, opener).expect(marked);
         match after(text.as_bytes(), &name) {
             Lead::Value { at, joint } => format!("{joint:?} {}", &text[at..]),
             Lead::Cell { at } => format!("Cell {}", &text[at..]),

@@ -1,7 +1,7 @@
 //! Tests of the generic rule, on texts with secrets and without.
 
-use crate::named::Strength;
-use crate::named::name::WORDS;
+use crate::named::name::{Opener, Strength};
+use crate::named::words::WORDS;
 
 /// Returns the text with `«` and `»` around each value that a name gives away.
 fn marked(text: &str) -> String {
@@ -13,7 +13,7 @@ fn marked(text: &str) -> String {
             super::at(
                 text.as_bytes(),
                 at..at + word.len(),
-                *strength,
+                Opener::of(word, *strength),
                 columns,
                 &mut found,
             );

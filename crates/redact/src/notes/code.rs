@@ -3,7 +3,7 @@
 /// Tells whether a line belongs to a program, to a shell or to data. Such lines have rules of their
 /// own, which know where a value ends.
 pub(super) fn is_code(line: &str) -> bool {
-    let bytes = line.trim().as_bytes();
+    let bytes = trimmed(line);
     bytes.ends_with(b";")
         || bytes.ends_with(b"{")
         || bytes.starts_with(b"//")
@@ -14,12 +14,54 @@ pub(super) fn is_code(line: &str) -> bool {
         || has_code(bytes)
 }
 
+/// Returns a line without the space around it, which is seldom other than ASCII.
+fn trimmed(line: &str) -> &[u8] {
+    let bytes = line.as_bytes().trim_ascii();
+    let plain = |b: Option<&u8>| b.is_none_or(u8::is_ascii_graphic);
+    if plain(bytes.first()) && plain(bytes.last()) {
+        bytes
+    } else {
+        line.trim().as_bytes()
+    }
+}
+
+/// Returns a table that has these bytes: one look is less than the comparisons with ranges.
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let (mut table, mut at) = ([false; 256], 0);
+    while at < bytes.len() {
+        table[bytes[at] as usize] = true;
+        at += 1;
+    }
+    table
+}
+
+/// The marks that code may have.
+const MARKS: [bool; 256] = table(b"!\"#$%&'(-.:;<=[\\|}");
+
+/// Counts the words of a line of code.
+#[allow(clippy::needless_bitwise_bool)] // without branches the compiler takes many bytes at once
+pub(super) fn count_words(line: &[u8]) -> usize {
+    let is_space = |b: u8| (b == b' ') | (b == b'\t') | (b == b'\r') | (b == b'\x0C');
+    let pairs = line.iter().zip(line.get(1..).unwrap_or_default());
+    let ends = pairs.map(|(one, next)| u32::from(!is_space(*one) & is_space(*next)));
+    let last = line.last().is_some_and(|b| !is_space(*b));
+    ends.sum::<u32>() as usize + usize::from(last)
+}
+
+/// Counts the ASCII letters and digits at the start of a text.
+pub(super) fn alphanumerics(text: &[u8]) -> usize {
+    const THOSE: [bool; 256] =
+        table(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+    let those = text.iter().take_while(|b| THOSE[usize::from(**b)]);
+    those.count()
+}
+
 /// Tells whether marks of code stand in a line.
 fn has_code(line: &[u8]) -> bool {
     let (mut equals, mut semicolons) = (0, 0);
     for (at, mark) in line.iter().enumerate() {
         // One look at all that are asked for below.
-        if !matches!(mark, b'!'..=b'(' | b'-' | b'.' | b':'..=b'=' | b'[' | b'\\' | b'|' | b'}') {
+        if !MARKS[usize::from(*mark)] {
             continue;
         }
         let rest = &line[at + 1..];

@@ -273,8 +273,10 @@ impl<'a> Facts<'a> {
         let count = CharCount::of(word);
         let version = word.trim_start_matches(['v', 'V']);
         Self {
-            humps: (word.chars().zip(word.chars().skip(1)))
-                .any(|(one, next)| one.is_lowercase() && next.is_uppercase()),
+            humps: count.lower > 0
+                && count.upper > 0
+                && (word.chars().zip(word.chars().skip(1)))
+                    .any(|(one, next)| one.is_lowercase() && next.is_uppercase()),
             is_url: count.has(b":") && word.contains("://")
                 || word.starts_with("www.")
                 || word.starts_with("http"),
@@ -323,9 +325,11 @@ impl<'a> Facts<'a> {
             && (2..=5).contains(&end().len())
             && end().bytes().all(|b| b.is_ascii_alphabetic())
             && self.parts().all(|part| !part.is_empty());
-        let is_leet = bytes.windows(3).any(|w| {
-            w[0].is_ascii_alphabetic() && w[1].is_ascii_digit() && w[2].is_ascii_lowercase()
-        });
+        let is_leet = count.digits > 0
+            && count.lower > 0
+            && bytes.windows(3).any(|w| {
+                w[0].is_ascii_alphabetic() && w[1].is_ascii_digit() && w[2].is_ascii_lowercase()
+            });
         let few = (1..=3).contains(&letters);
         let year = word.starts_with("19") || word.starts_with("20");
         let traits = [

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use crate::notes::code::is_code;
+use crate::notes::cache::WordCache;
+use crate::notes::code::{alphanumerics, count_words, is_code};
 use crate::notes::look::{Look, Sort, is_digit, look};
 use crate::notes::vocabulary::{self, Classes};
 use crate::notes::{join, weigh};
@@ -15,8 +16,6 @@ const LINES_BEHIND: usize = 4;
 /// Longest word and longest phrase that are weighed, in bytes.
 const WORD_BYTES_MAX: usize = 48;
 const PHRASE_BYTES_MAX: usize = 80;
-/// Shortest part of a joined word that is looked up, in bytes.
-const PART_BYTES_MIN: usize = 2;
 /// The prefixes of fingerprints, and the characters behind each: of SSH keys, and of modules in `go.sum`.
 const FINGERPRINTS: [(&str, usize); 2] = [("SHA256:", 43), ("h1:", 44)];
 
@@ -74,6 +73,8 @@ pub(super) struct Word<'a> {
     pub(super) hash: u32,
     /// The number of the first phrase that may begin with it.
     phrase: u16,
+    /// The row of its points, and the bit of a common word.
+    pub(super) term: u16,
     pub(super) classes: Classes,
     pub(super) look: Look,
     /// The marks before the word and behind it.
@@ -123,8 +124,9 @@ pub(super) struct NoteLine {
 pub(super) struct NotePage<'a> {
     pub(super) words: Vec<Word<'a>>,
     pub(super) lines: Vec<NoteLine>,
-    /// The hashes of all words, sorted.
+    /// The hashes of all words, sorted, and for each value of their first bits the end of those with it.
     hashes: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 /// The decisions on the words before the present one.
@@ -137,6 +139,8 @@ pub(super) struct History {
     pub(super) on_line: u32,
     pub(super) in_text: u32,
     pub(super) count: u32,
+    /// The last word on the line that names a secret, and the number of words since then that say something.
+    pub(super) name: Option<(usize, usize)>,
 }
 
 impl<'a> NotePage<'a> {
@@ -146,6 +150,7 @@ impl<'a> NotePage<'a> {
             words: Vec::new(),
             lines: Vec::new(),
             hashes: Vec::new(),
+            ends: Vec::new(),
         };
         let mut taken: Vec<(usize, usize)> = found.iter().map(|s| (s.start, s.end)).collect();
         taken.sort_unstable();
@@ -168,7 +173,7 @@ impl<'a> NotePage<'a> {
             }
             word.taken |= taken.get(first).is_some_and(|span| span.0 < end);
         }
-        page.hashes = sorted(page.words.iter().map(|word| word.hash).collect());
+        (page.hashes, page.ends) = sorted(page.words.iter().map(|word| word.hash).collect());
         for at in 0..page.lines.len() {
             let above = (1..=3).filter_map(|up| page.above(at, up));
             let above = above.fold(0, |all, line| all | line.classes.0);
@@ -181,8 +186,13 @@ impl<'a> NotePage<'a> {
 
     /// Returns how often a word is repeated on the page: 2 for more than once.
     pub(super) fn repeated(&self, word: &Word) -> u32 {
-        let first = self.hashes.partition_point(|hash| *hash < word.hash);
-        let again = self.hashes[first..].iter().skip(1).take(2);
+        let first_bits = (word.hash >> (2 * SORTED_BITS)) as usize;
+        let begin = first_bits
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before]);
+        let alike = &self.hashes[begin..self.ends[first_bits]];
+        let first = alike.partition_point(|hash| *hash < word.hash);
+        let again = alike[first..].iter().skip(1).take(2);
         let again = again.take_while(|hash| **hash == word.hash && word.hash != 0);
         again.map(|_| 1).sum()
     }
@@ -194,6 +204,7 @@ impl<'a> NotePage<'a> {
             history.on_line = 0;
             history.last = false;
             history.last_but_one = false;
+            history.name = None;
             let near = Classes(line.classes.0 | line.above.0 | line.below.0);
             let labelled = near.meets(Classes::LABELS);
             for at in line.words.clone() {
@@ -204,6 +215,11 @@ impl<'a> NotePage<'a> {
                     && is_secret(self, at, &history);
                 history.last_but_one = history.last;
                 history.last = secret;
+                if word.classes.meets(weigh::NAMES) {
+                    history.name = Some((at, 0));
+                } else if let Some((_, since)) = &mut history.name {
+                    *since += usize::from(!word.is_empty());
+                }
                 if secret || word.taken {
                     let group = 1 << word.look.group as u8;
                     history.on_line |= group;
@@ -237,7 +253,7 @@ impl<'a> NotePage<'a> {
     fn add(&mut self, cache: &mut WordCache<'a>, line: &'a str, start: usize, number: usize) {
         let begun = self.words.len();
         if is_code(line) {
-            let count = line.split_ascii_whitespace().count();
+            let count = count_words(line.as_bytes());
             self.lines.push(NoteLine {
                 number,
                 words: begun..begun,
@@ -257,30 +273,32 @@ impl<'a> NotePage<'a> {
             line: self.lines.len(),
             marks: marks::START,
         };
-        let (mut at, mut from) = (0, 0);
+        let bytes = line.as_bytes();
+        let mut from = 0;
         // The end of the last byte of a marker.
         let mut blanked = usize::MAX;
-        // No other byte is a space, or begins one.
-        let may_be_space = |b: &u8| !(b'!'..0xC0).contains(b);
-        while let Some(word) = line.as_bytes()[at..].iter().position(may_be_space) {
-            at += word;
-            let width = space(line, at);
-            if width > 0 {
-                if from < at {
-                    reader.chunk(&line[from..at], start + from);
-                }
-                from = at + width;
+        while from < bytes.len() {
+            // Most chunks are letters and digits between blanks.
+            let word = from + alphanumerics(&bytes[from..]);
+            if word > from && bytes.get(word).is_none_or(|b| *b == b' ') {
+                reader.single(&line[from..word], start + from);
+                reader.marks = 0;
+                from = word + 1;
+                continue;
+            }
+            let (at, width) = next_space(line, word);
+            if from < at {
+                reader.chunk(&line[from..at], start + from);
             }
             // A marker stands in place of a secret.
-            if line.as_bytes()[at] == BLANK {
+            if bytes.get(at) == Some(&BLANK) {
                 if blanked != at {
                     reader.marker(start + at);
                 }
                 blanked = at + 1;
             }
-            at += width.max(1);
+            from = at + width;
         }
-        reader.chunk(&line[from..], start + from);
         let end = reader.marks & !marks::START;
         let words = begun..self.words.len();
         if words.is_empty() {
@@ -289,21 +307,23 @@ impl<'a> NotePage<'a> {
         for at in words.clone() {
             let behind = (at + 1 < words.end).then(|| self.words[at + 1].before);
             self.words[at].behind = behind.unwrap_or(end);
-            self.phrases(at, words.end);
+            if self.words[at].phrase != u16::MAX {
+                self.phrases(at, words.end);
+            }
         }
         join::words(&mut self.words, begun, line, start);
         let words = begun..self.words.len();
         let of_line = &self.words[words.clone()];
         let item = line.trim_start();
-        let number_first = item.split(['.', ')']).next().unwrap_or_default();
+        let digits = item.bytes().take_while(u8::is_ascii_digit).count();
+        let numbered = matches!(item.as_bytes().get(digits), None | Some(b'.' | b')'));
         self.lines.push(NoteLine {
             number,
             classes: Classes(of_line.iter().fold(0, |all, word| all | word.classes.0)),
             above: Classes::default(),
             below: Classes::default(),
             is_item: item.starts_with(['-', '*', '•', '|', '>', '+', '#'])
-                || (1..=2).contains(&number_first.len())
-                    && number_first.bytes().all(|b| b.is_ascii_digit()),
+                || (1..=2).contains(&digits) && numbered,
             asks: line.trim_end().ends_with(['?', '？', '؟']),
             count: of_line.len(),
             technical: of_line
@@ -331,14 +351,17 @@ impl<'a> NotePage<'a> {
     }
 }
 
+/// Number of bits by which hashes are sorted at once.
+const SORTED_BITS: u32 = 11;
+
 /// Sorts hashes by their last bits, by the bits before those, and by the first ones (Knuth, TAOCP
-/// 5.2.5): each pass keeps the order of the one before.
-fn sorted(mut hashes: Vec<u32>) -> Vec<u32> {
-    const BITS: u32 = 11;
+/// 5.2.5): each pass keeps the order of the one before. Returns with them the ends that the last pass leaves.
+fn sorted(mut hashes: Vec<u32>) -> (Vec<u32>, Vec<usize>) {
     let mut next = hashes.clone();
-    for shift in (0..u32::BITS).step_by(BITS as usize) {
-        let digit = |hash: u32| (hash >> shift) as usize % (1 << BITS);
-        let mut places = [0; 1 << BITS];
+    let mut places = vec![0; 1 << SORTED_BITS];
+    for shift in (0..u32::BITS).step_by(SORTED_BITS as usize) {
+        let digit = |hash: u32| (hash >> shift) as usize % (1 << SORTED_BITS);
+        places.fill(0);
         for hash in &hashes {
             places[digit(*hash)] += 1;
         }
@@ -353,7 +376,7 @@ fn sorted(mut hashes: Vec<u32>) -> Vec<u32> {
         }
         std::mem::swap(&mut hashes, &mut next);
     }
-    hashes
+    (hashes, places)
 }
 
 /// Returns the lines near labels, with their numbers.
@@ -387,6 +410,21 @@ fn wanted(text: &[u8], labels: &[usize]) -> Vec<(usize, Range<usize>)> {
         start = end + 1;
     }
     lines
+}
+
+/// Returns the place of the next space or blanked byte from `at` on, and its width, or the end of the line and 0.
+fn next_space(line: &str, mut at: usize) -> (usize, usize) {
+    // No other byte is a space, or begins one.
+    let may_be_space = |b: &u8| !(b'!'..0xC0).contains(b);
+    while let Some(skip) = line.as_bytes()[at..].iter().position(may_be_space) {
+        at += skip;
+        let width = space(line, at);
+        if width > 0 {
+            return (at, width);
+        }
+        at += 1;
+    }
+    (line.len(), 0)
 }
 
 /// Returns the width of the space or blanked byte at a place, and 0 for anything else.
@@ -495,97 +533,6 @@ fn is_pair(chunk: &str, slash: usize) -> bool {
         && password.chars().any(char::is_alphabetic)
 }
 
-/// The facts about a word that its text alone decides.
-#[derive(Clone, Copy)]
-struct WordFacts<'a> {
-    text: &'a str,
-    /// The first bytes of the word, of which there are eight in a long one.
-    head: u64,
-    look: Look,
-    classes: Classes,
-    hash: u32,
-    phrase: u16,
-}
-
-/// The words read last, because most words of a text come again.
-struct WordCache<'a> {
-    facts: Vec<Option<WordFacts<'a>>>,
-    /// A word in lower case, kept to reuse its memory.
-    lower: String,
-}
-
-impl<'a> WordCache<'a> {
-    /// Most words that are kept: a power of two.
-    const WORDS_MAX: usize = 2048;
-
-    /// Makes a cache for a text of so many bytes.
-    fn new(bytes: usize) -> Self {
-        let words = (bytes / 8).next_power_of_two().clamp(1, Self::WORDS_MAX);
-        Self {
-            facts: vec![None; words],
-            lower: String::new(),
-        }
-    }
-
-    /// Returns the facts about a word.
-    fn facts(&mut self, word: &'a str) -> WordFacts<'a> {
-        let bytes = word.as_bytes();
-        let (head, rest) = match bytes.split_first_chunk() {
-            Some((head, rest)) => (u64::from_le_bytes(*head), rest),
-            None => (
-                bytes.iter().fold(0, |all, b| all << 8 | u64::from(*b)),
-                &[][..],
-            ),
-        };
-        let mixed = (head ^ bytes.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let place = (mixed >> 32) as usize & (self.facts.len() - 1);
-        match self.facts[place] {
-            Some(facts)
-                if facts.head == head
-                    && facts.text.len() == word.len()
-                    && (rest.is_empty() || facts.text.as_bytes().ends_with(rest)) =>
-            {
-                facts
-            }
-            _ => {
-                let facts = self.read(word, head);
-                self.facts[place] = Some(facts);
-                facts
-            }
-        }
-    }
-
-    fn read(&mut self, word: &'a str, head: u64) -> WordFacts<'a> {
-        let look = look(word);
-        self.lower.clear();
-        let bare = word.trim_end_matches(['!', '?', '=']);
-        if bare.is_ascii() {
-            self.lower.push_str(bare);
-            self.lower.make_ascii_lowercase();
-        } else {
-            let plain = bare.chars().flat_map(char::to_lowercase);
-            self.lower
-                .extend(plain.map(|c| if c == '’' { '\'' } else { c }));
-        }
-        let (mut classes, hash) = vocabulary::classes(&self.lower);
-        if look.sort() == Sort::Words {
-            for part in self.lower.split(['-', '_', '.', '\'', '/']) {
-                if part.len() >= PART_BYTES_MIN && part.len() < self.lower.len() {
-                    classes.0 |= vocabulary::classes(part).0.0 & Classes::LABELS.0;
-                }
-            }
-        }
-        WordFacts {
-            text: word,
-            head,
-            look,
-            classes,
-            hash,
-            phrase: vocabulary::first_phrase(hash),
-        }
-    }
-}
-
 /// A reader of the words of a line.
 struct LineReader<'a, 'b> {
     words: &'b mut Vec<Word<'a>>,
@@ -600,7 +547,7 @@ impl<'a> LineReader<'a, '_> {
     fn chunk(&mut self, chunk: &'a str, start: usize) {
         let closing = |b: u8| b.is_ascii() && b != b'*' && closes(char::from(b));
         // As most are.
-        let word = chunk.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let word = alphanumerics(chunk.as_bytes());
         if word > 0 && chunk.bytes().skip(word).all(closing) {
             self.single(&chunk[..word], start);
             self.marks = marks::of_all(&chunk[word..]);
@@ -699,6 +646,7 @@ impl<'a> LineReader<'a, '_> {
             start,
             hash: facts.hash,
             phrase: facts.phrase,
+            term: facts.term,
             classes: facts.classes,
             look: facts.look,
             before: self.marks,
@@ -715,6 +663,7 @@ impl<'a> LineReader<'a, '_> {
             start,
             hash: 0,
             phrase: u16::MAX,
+            term: 0,
             classes: Classes::default(),
             look: look(""),
             before: self.marks,

@@ -185,13 +185,15 @@ fn is_set(bits: &[u64], hash: u32) -> bool {
     bits[bit / 64] >> (bit % 64) & 1 != 0
 }
 
-/// Tells whether an entry may begin as a text does, by a bit for the hash of two or three bytes.
+/// Tells whether an entry may begin as a text does, by its first bytes.
 fn is_head(text: &[u8]) -> bool {
-    let bit = |bytes: &[u8]| {
-        let hash = bytes.iter().copied().fold(hash::SEED, hash::add);
-        is_set(&PART_HEADS, hash)
+    let (head, fourth) = match text {
+        [one, two, three, four, ..] => ([*one, *two, *three], 1 << (four & 7)),
+        [one, two, three] => ([*one, *two, *three], u8::MAX),
+        [one, two] => ([*one, *two, 0], u8::MAX),
+        _ => return false,
     };
-    text.get(..3).is_some_and(bit) || text.len() == 2 && bit(text)
+    PART_HEADS[hash::part_head(head)] & fourth != 0
 }
 
 /// Returns the number of the first phrase that begins with a word, or `u16::MAX` for none.

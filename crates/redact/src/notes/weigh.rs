@@ -14,6 +14,12 @@ const WORDS_COUNTED: usize = 8;
 /// Number of words on each side that are searched for similar ones.
 const WORDS_ALIKE: usize = 24;
 
+/// Longest distance from a name to a plain word behind it, in words and in words that say something.
+const NAME_WORDS_MAX: usize = 10;
+const NAME_GAP_MAX: usize = 3;
+/// Words that name a secret near them, or what one logs in to.
+pub(super) const NAMES: Classes = Classes(Classes::STRONG.0 | Classes::of(&[WordClass::Account]).0);
+
 /// Parts of the names of algorithms.
 const ALGORITHMS: &[&str] = crate::lists::NOTES_ALGORITHMS;
 /// Keys that are pressed together with others.
@@ -104,22 +110,90 @@ pub(super) enum FeatureKind {
     NearestWord,
 }
 
-/// A feature: its kind, and three numbers.
+/// A feature: its kind, three numbers, and the third one's place in a dense table: for a word, its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Feature(
     pub(super) u8,
     pub(super) u32,
     pub(super) u32,
     pub(super) u32,
+    pub(super) u32,
 );
 
+/// The place of a kind's points in [`DENSE`]: where they begin, and how far apart those are that differ by one in
+/// one of their numbers.
+struct PointTable {
+    begin: u32,
+    steps: [u32; 3],
+}
+
+/// The bit of a common word in its term, beside its row.
+const COMMON: u16 = 1 << 15;
+
+/// The points of all kinds of features that have few numbers, and the rows of words, each a signed byte.
+static DENSE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/points.bin"));
+
 include!(concat!(env!("OUT_DIR"), "/points.rs"));
-include!(concat!(env!("OUT_DIR"), "/common.rs"));
+
+/// Returns the row of a word's points, and the bit of a common word.
+pub(super) fn term(hash: u32) -> u16 {
+    WORDS.get(hash)
+}
+
+/// A receiver of the features of a word.
+pub(super) trait Tally {
+    /// Returns the points so far.
+    fn see(&mut self, feature: Feature) -> i32;
+
+    #[expect(clippy::inline_always, reason = "see `PointSum::see`")]
+    #[inline(always)]
+    fn add(&mut self, kind: FeatureKind, one: u32, two: u32, three: u32) -> i32 {
+        self.see(Feature(kind as u8, one, two, three, three))
+    }
+
+    /// Adds a feature of a word.
+    #[expect(clippy::inline_always, reason = "see `PointSum::see`")]
+    #[inline(always)]
+    fn add_word(&mut self, kind: FeatureKind, one: u32, word: &Word) -> i32 {
+        let row = u32::from(word.term & !COMMON);
+        self.see(Feature(kind as u8, one, 0, word.hash, row))
+    }
+}
+
+/// The sum of the points of features.
+#[derive(Default)]
+struct PointSum(i32);
+
+impl Tally for PointSum {
+    // Where a feature is named its kind is known, and the table of a kind that is known need not be looked up.
+    #[expect(clippy::inline_always, reason = "the compiler takes it for long")]
+    #[inline(always)]
+    fn see(&mut self, feature: Feature) -> i32 {
+        self.0 += feature.points();
+        self.0
+    }
+}
+
+#[cfg(test)]
+impl<F: FnMut(Feature)> Tally for F {
+    fn see(&mut self, feature: Feature) -> i32 {
+        self(feature);
+        0
+    }
+}
 
 impl Feature {
+    #[expect(clippy::inline_always, reason = "see `PointSum::see`")]
+    #[inline(always)]
     fn points(self) -> i32 {
-        let number = hash::feature(self.0, self.1, self.2, self.3).max(1);
-        i32::from(POINTS.get(number))
+        let table = &TABLES[usize::from(self.0)];
+        if table.begin == u32::MAX {
+            let number = hash::feature(self.0, self.1, self.2, self.3).max(1);
+            return i32::from(POINTS.get(number));
+        }
+        let [one, two, three] = table.steps;
+        let at = table.begin + self.1 * one + self.2 * two + self.4 * three;
+        i32::from(DENSE[at as usize].cast_signed())
     }
 }
 
@@ -142,18 +216,16 @@ impl LinePoints {
             };
         }
         let of_group = &mut self.of_group[word.look.group as usize];
-        let (mut points, near) = *of_group.get_or_insert_with(|| {
-            let mut points = 0;
-            line_features(page, word, |feature| points += feature.points());
+        let (points, near) = *of_group.get_or_insert_with(|| {
+            let mut sum = PointSum::default();
+            line_features(page, word, &mut sum);
             let classes = page.lines[word.line].classes.numbers();
             let near = classes.map(|class| MOST_NEAR[class][word.look.sort() as usize]);
-            (points, near.sum())
+            (sum.0, near.sum())
         });
-        word_features(page, at, history, near, |feature| {
-            points += feature.points();
-            points
-        });
-        points
+        let mut sum = PointSum(points);
+        word_features(page, at, history, near, &mut sum);
+        sum.0
     }
 }
 
@@ -288,30 +360,27 @@ fn is_near_label(page: &NotePage, at: usize, history: &History) -> bool {
     {
         return true;
     }
-    let named = Classes(Classes::STRONG.0 | Classes::of(&[WordClass::Account]).0);
-    let near = |words: &mut dyn Iterator<Item = &Word>, classes: Classes, most: usize| {
-        let mut gap = 0;
-        for other in words {
-            if other.classes.meets(classes) {
-                return true;
-            }
-            gap += usize::from(!other.is_empty());
-            if gap > most {
-                return false;
-            }
+    let is_behind = history
+        .name
+        .is_some_and(|(name, since)| at - name <= NAME_WORDS_MAX && since <= NAME_GAP_MAX);
+    is_behind
+        || line.classes.meets(Classes::STRONG)
+            && is_before_name(&page.words[at + 1..line.words.end])
+}
+
+/// Tells whether a label that names a secret is one of the first words, or the second that says something.
+fn is_before_name(words: &[Word]) -> bool {
+    let mut gap = 0;
+    for word in words.iter().take(6) {
+        if word.classes.meets(Classes::STRONG) {
+            return true;
         }
-        false
-    };
-    line.classes.meets(named)
-        && (near(
-            &mut page.words[line.words.start..at].iter().rev().take(10),
-            named,
-            3,
-        ) || near(
-            &mut page.words[at + 1..line.words.end].iter().take(6),
-            Classes::STRONG,
-            1,
-        ))
+        gap += usize::from(!word.is_empty());
+        if gap > 1 {
+            return false;
+        }
+    }
+    false
 }
 
 /// Tells whether a number belongs to a board or a delivery, because a word in the sentence says so.
@@ -409,26 +478,20 @@ pub(super) fn features(
     mut see: impl FnMut(Feature),
 ) {
     line_features(page, &page.words[at], &mut see);
-    word_features(page, at, history, 0, |feature| {
-        see(feature);
-        0
-    });
+    word_features(page, at, history, 0, &mut see);
 }
 
 /// Names the features that all words of one group on one line have.
-fn line_features(page: &NotePage, word: &Word, mut see: impl FnMut(Feature)) {
-    let mut see = |kind: FeatureKind, one: u32, two: u32, three: u32| {
-        see(Feature(kind as u8, one, two, three));
-    };
+fn line_features(page: &NotePage, word: &Word, tally: &mut impl Tally) {
     let line = &page.lines[word.line];
     let (group, sort) = (word.look.group as u32, word.look.sort() as u32);
-    see(FeatureKind::Always, 0, 0, 0);
-    see(FeatureKind::Group, group, 0, 0);
+    tally.add(FeatureKind::Always, 0, 0, 0);
+    tally.add(FeatureKind::Group, group, 0, 0);
     // Two classes in one line, of which the first stands before the word or behind it.
     let paired = Classes(line.classes.0 & !Classes::EMPTY.0);
     for class in Classes(paired.0 & Classes::LABELS.0).numbers() {
         for other in paired.numbers().filter(|other| *other != class) {
-            see(FeatureKind::Pair, as_u32(class), as_u32(other), group);
+            tally.add(FeatureKind::Pair, as_u32(class), as_u32(other), group);
         }
     }
     // The words on the lines around.
@@ -437,23 +500,23 @@ fn line_features(page: &NotePage, word: &Word, mut see: impl FnMut(Feature)) {
     let further = Classes(set(page.above(word.line, 2)) | set(page.above(word.line, 3)));
     let few = few(line);
     for class in above.numbers() {
-        see(FeatureKind::LineAbove, as_u32(class), sort, few);
+        tally.add(FeatureKind::LineAbove, as_u32(class), sort, few);
     }
     for class in further.numbers() {
-        see(FeatureKind::LinesAbove, as_u32(class), sort, few.min(1));
+        tally.add(FeatureKind::LinesAbove, as_u32(class), sort, few.min(1));
     }
     for class in line.classes.numbers() {
-        see(FeatureKind::SameLine, as_u32(class), sort, 0);
+        tally.add(FeatureKind::SameLine, as_u32(class), sort, 0);
     }
-    see(
+    tally.add(
         FeatureKind::Asked,
         u32::from(asked(page, word.line)),
         sort,
         few,
     );
     let technical = as_u32(page.technical(word.line).min(6));
-    see(FeatureKind::Technical, technical, sort, 0);
-    see(FeatureKind::TechnicalGroup, technical, group, 0);
+    tally.add(FeatureKind::Technical, technical, sort, 0);
+    tally.add(FeatureKind::TechnicalGroup, technical, group, 0);
 }
 
 /// Returns 2 for a line of one word, 1 for two or three.
@@ -471,16 +534,7 @@ fn asked(page: &NotePage, line: usize) -> bool {
 /// far, and `near` is the most that the classes near the word can add. It stops where no features that are left
 /// can make the points enough.
 #[allow(clippy::too_many_lines)] // a list, as long as what counts
-fn word_features(
-    page: &NotePage,
-    at: usize,
-    history: &History,
-    near: i32,
-    mut see: impl FnMut(Feature) -> i32,
-) {
-    let mut see = |kind: FeatureKind, one: u32, two: u32, three: u32| {
-        see(Feature(kind as u8, one, two, three))
-    };
+fn word_features(page: &NotePage, at: usize, history: &History, near: i32, tally: &mut impl Tally) {
     let word = &page.words[at];
     let line = &page.lines[word.line];
     let (group, sort) = (word.look.group as u32, word.look.sort() as u32);
@@ -490,54 +544,49 @@ fn word_features(
     let mark = u32::from(word.before & BEFORE);
     let mark_behind = u32::from(word.behind & BEHIND | if last { LAST } else { 0 });
     // The word itself, and the marks around it.
-    see(FeatureKind::Length, group, u32::from(word.look.length), 0);
-    see(FeatureKind::Marks, mark, group, 0);
-    see(FeatureKind::MarksAround, mark_behind, sort, mark);
+    tally.add(FeatureKind::Length, group, u32::from(word.look.length), 0);
+    tally.add(FeatureKind::Marks, mark, group, 0);
+    tally.add(FeatureKind::MarksAround, mark_behind, sort, mark);
     let position = u32::from(front.is_empty())
         | u32::from(last) << 1
         | u32::from(line.is_item) << 2
         | u32::from(asked(page, word.line)) << 3;
-    see(FeatureKind::Position, position, group, 0);
+    tally.add(FeatureKind::Position, position, group, 0);
     for number in Classes(word.look.traits).numbers() {
-        see(FeatureKind::Trait, as_u32(number), group, 0);
+        tally.add(FeatureKind::Trait, as_u32(number), group, 0);
     }
     for class in word.classes.numbers() {
-        see(FeatureKind::Says, as_u32(class), sort, 0);
+        tally.add(FeatureKind::Says, as_u32(class), sort, 0);
     }
-    let common = u32::from(word.is_plain() && COMMON.get(word.hash) != 0);
+    let common = u32::from(word.is_plain() && word.term & COMMON != 0);
     if word.is_plain() {
-        see(FeatureKind::Itself, 0, 0, word.hash);
-        see(FeatureKind::CommonMarks, common, group, mark);
+        tally.add_word(FeatureKind::Itself, 0, word);
+        tally.add(FeatureKind::CommonMarks, common, group, mark);
     }
     if word.look.group == Group::Phrase {
         for part in word.text.split(' ') {
-            see(FeatureKind::Inside, 0, 0, hash::of(&part.to_lowercase()));
+            tally.add(FeatureKind::Inside, 0, 0, hash::of(&part.to_lowercase()));
         }
     }
     // Single words.
-    let named = |word: Option<&Word>| match word {
-        None => 1,
-        Some(word) if word.is_plain() => word.hash,
-        Some(word) => word.look.group as u32 + 2,
+    let mut single = |kind: FeatureKind, word: Option<&Word>| match word {
+        None => tally.add(kind, sort, 0, 1),
+        Some(word) if word.is_plain() => tally.add_word(kind, sort, word),
+        Some(word) => tally.add(kind, sort, 0, word.look.group as u32 + 2),
     };
-    see(FeatureKind::WordBefore, sort, 0, named(front.last()));
-    see(
-        FeatureKind::WordBeforeThat,
-        sort,
-        0,
-        named(front.iter().nth_back(1)),
-    );
-    see(FeatureKind::WordBehind, sort, 0, named(rest.first()));
+    single(FeatureKind::WordBefore, front.last());
+    single(FeatureKind::WordBeforeThat, front.iter().nth_back(1));
+    single(FeatureKind::WordBehind, rest.first());
     for other in front.iter().rev().take(WORDS_COUNTED) {
         if other.is_plain() && !other.classes.has(WordClass::Fill) {
-            see(FeatureKind::WordsBefore, sort, 0, other.hash);
+            tally.add_word(FeatureKind::WordsBefore, sort, other);
         }
         if other.before & marks::END != 0 {
             break;
         }
     }
     // The findings before.
-    see(
+    tally.add(
         FeatureKind::Found,
         u32::from(history.last),
         u32::from(history.last_but_one),
@@ -545,17 +594,17 @@ fn word_features(
     );
     if history.last {
         let group_before = front.last().map_or(0, |word| word.look.group as u32);
-        see(FeatureKind::FoundBehind, group, mark, group_before);
+        tally.add(FeatureKind::FoundBehind, group, mark, group_before);
     }
     let alike = |groups: u32| groups >> group & 1;
-    see(
+    tally.add(
         FeatureKind::FoundAlike,
         alike(history.on_line),
         alike(history.in_text),
         group,
     );
-    see(FeatureKind::FoundCount, history.count.min(5), sort, 0);
-    let points = see(FeatureKind::Repeated, page.repeated(word), sort, group);
+    tally.add(FeatureKind::FoundCount, history.count.min(5), sort, 0);
+    let points = tally.add(FeatureKind::Repeated, page.repeated(word), sort, group);
     let traits = Classes(word.look.traits).numbers();
     let left = MOST_OF_GROUP[group as usize]
         + MOST_OF_SORT[sort as usize]
@@ -570,7 +619,7 @@ fn word_features(
         .iter()
         .filter(|other| other.look.group == word.look.group)
         .take(6);
-    let mut points = see(FeatureKind::Alike, as_u32(alike.count()), group, 0);
+    let mut points = tally.add(FeatureKind::Alike, as_u32(alike.count()), group, 0);
     // The words on the line.
     let ended = word.before & marks::END != 0;
     let (before, classes_before) =
@@ -579,11 +628,11 @@ fn word_features(
     let (behind, classes_behind) = distances(rest.iter().take(WORDS_BEHIND), ended, |w| w.behind);
     for class in classes_before.numbers() {
         let distance = u32::from(before[class]);
-        points = see(FeatureKind::Before, as_u32(class), distance, sort);
+        points = tally.add(FeatureKind::Before, as_u32(class), distance, sort);
     }
     for class in classes_behind.numbers() {
         let distance = u32::from(behind[class]);
-        points = see(FeatureKind::Behind, as_u32(class), distance, sort);
+        points = tally.add(FeatureKind::Behind, as_u32(class), distance, sort);
     }
     if points + left < ENOUGH {
         return;
@@ -599,18 +648,18 @@ fn word_features(
     let nearest = u32::from(distance) * 8 + label;
     let labels = |other: &&Word| other.classes.meets(Classes::LABELS);
     if let Some(other) = front.iter().rev().take(WORDS_BEFORE).find(labels) {
-        see(
+        tally.add(
             FeatureKind::NearestWord,
             group,
             u32::from(distance),
             other.hash,
         );
     }
-    see(FeatureKind::Nearest, nearest, group, 0);
-    see(FeatureKind::NearestMarks, nearest, sort, mark);
-    see(FeatureKind::MarksBehind, mark_behind, group, label);
+    tally.add(FeatureKind::Nearest, nearest, group, 0);
+    tally.add(FeatureKind::NearestMarks, nearest, sort, mark);
+    tally.add(FeatureKind::MarksBehind, mark_behind, group, label);
     for number in Classes(word.look.traits).numbers() {
-        see(
+        tally.add(
             FeatureKind::TraitNearest,
             as_u32(number),
             u32::from(distance.min(6)),
@@ -618,13 +667,13 @@ fn word_features(
         );
     }
     if word.text.contains(['.', '/']) && named::refers(word.text.as_bytes()) {
-        see(FeatureKind::Refers, group, label, 0);
+        tally.add(FeatureKind::Refers, group, label, 0);
     }
     if word.is_plain() {
-        see(FeatureKind::Common, common, group, nearest);
+        tally.add(FeatureKind::Common, common, group, nearest);
     }
     let technical = as_u32(page.technical(word.line).min(4));
-    see(FeatureKind::TechnicalNearest, technical, sort, nearest);
+    tally.add(FeatureKind::TechnicalNearest, technical, sort, nearest);
 }
 
 fn as_u32(number: usize) -> u32 {

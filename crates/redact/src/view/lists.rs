@@ -24,13 +24,25 @@ const OPEN_BYTES_MAX: usize = 16;
 /// Returns the stretches to leave out so that each list becomes one literal, as start and width.
 pub(super) fn joined(text: &[u8]) -> BTreeMap<usize, usize> {
     let mut out = BTreeMap::new();
-    for (call, separated) in CALLS {
+    // One pass for all calls, of which each is a text of its own.
+    let mut opens: [Vec<usize>; CALLS.len()] = Default::default();
+    for bracket in memchr::memchr_iter(b'(', text) {
+        if bracket == 0 || !matches!(text[bracket - 1], b'n' | b'N' | b'e' | b't' | b'T' | b'0') {
+            continue;
+        }
+        for (opens, (call, _)) in opens.iter_mut().zip(CALLS) {
+            if text[..=bracket].ends_with(call) {
+                opens.push(bracket + 1);
+            }
+        }
+    }
+    for ((call, separated), opens) in CALLS.into_iter().zip(opens) {
         let mut done = 0;
-        for at in memchr::memmem::find_iter(text, call) {
+        for open in opens {
+            let at = open - call.len();
             if at < done {
                 continue;
             }
-            let open = at + call.len();
             let list = inside(text, at, open, separated).or_else(|| before(text, at, open));
             let Some((start, literals)) = list else {
                 continue;

@@ -246,12 +246,12 @@ impl Learnt {
         let mut text =
             String::from("# What counts for a word and against it: see tests/train.rs.\n");
         let mut hashes = HashSet::new();
-        for (Feature(kind, one, two, three), points) in rows {
+        for (Feature(kind, one, two, three, _), points) in rows {
             // Two features of one hash cannot both have points.
             if !hashes.insert(hash::feature(kind, one, two, three)) {
                 continue;
             }
-            let name = KINDS[usize::from(kind)];
+            let (name, _) = KINDS[usize::from(kind)];
             let one = match vocabulary
                 .0
                 .get(one as usize)
