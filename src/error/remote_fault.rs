@@ -315,8 +315,9 @@ impl RemoteFault {
                     .into()
             }
             Self::Closed { .. } => {
-                "run `agekeep sync`, which applies what was erased elsewhere, and try again. The policy says \
-                 how long a copy may go without, as `replicas.closes_after`"
+                "run `agekeep sync`, which applies what was erased elsewhere, and try again. If that says that \
+                 both were written to, and you need what only this copy has, remove that remote and sync with an \
+                 empty one. The policy says how long a copy may go without, as `replicas.closes_after`"
                     .into()
             }
             _ => String::new(),

@@ -1,6 +1,6 @@
 //! Directory listings of `view`: two levels, with sizes, without hidden names.
 
-use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use crate::memory_tool::path::MemoryPath;
 
@@ -8,11 +8,10 @@ use crate::memory_tool::path::MemoryPath;
 const DEPTH: usize = 2;
 
 /// A row of the listing: a directory or file, with the bytes of text in or below it.
-#[derive(Default)]
-struct ListingNode {
+struct ListingRow<'a> {
+    path: &'a str,
     bytes: u64,
-    directory: bool,
-    below: BTreeMap<String, ListingNode>,
+    is_directory: bool,
 }
 
 /// Formats a directory, shown as `shown`, from all memories below it.
@@ -21,47 +20,66 @@ pub(crate) fn render<'a>(
     directory: &MemoryPath,
     memories: impl Iterator<Item = (&'a MemoryPath, u64)>,
 ) -> String {
-    let mut top = ListingNode {
-        directory: true,
-        ..ListingNode::default()
-    };
-    for (path, bytes) in memories {
-        top.add(&path.as_str()[directory.as_str().len() + 1..], bytes, DEPTH);
+    let skipped = directory.as_str().len() + 1;
+    let below = memories.map(|(path, bytes)| (&path.as_str()[skipped..], bytes));
+    let mut below: Vec<(&str, u64)> = below.collect();
+    // They come in this order, but for a view of the past.
+    below.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
+    let mut rows: Vec<ListingRow<'_>> = Vec::new();
+    let mut newest = [None; DEPTH];
+    for (path, bytes) in &below {
+        add(path, *bytes, &mut rows, &mut newest);
     }
-    let mut rows = vec![format!("{}\t{shown}", size(top.bytes))];
-    top.list(shown.trim_end_matches('/'), &mut rows);
-    let heading = format!(
-        "Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items and node_modules:"
+    let total: u64 = below.iter().map(|(_, bytes)| bytes).sum();
+    let mut text = format!(
+        "Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items and \
+         node_modules:\n{}\t{shown}",
+        size(total)
     );
-    rows.insert(0, heading);
-    rows.join("\n")
+    let above = shown.trim_end_matches('/');
+    for row in rows {
+        let slash = if row.is_directory { "/" } else { "" };
+        let _ = write!(text, "\n{}\t{above}/{}{slash}", size(row.bytes), row.path);
+    }
+    text
 }
 
-impl ListingNode {
-    fn add(&mut self, below: &str, bytes: u64, depth: usize) {
-        self.bytes += bytes;
-        let (name, rest) = below
-            .split_once('/')
-            .map_or((below, None), |(n, r)| (n, Some(r)));
-        if depth == 0 || name.starts_with('.') || name == "node_modules" {
+/// Adds a memory to its rows: on each level that of the memory before, or a new one. `newest` has the places of
+/// the newest rows.
+fn add<'a>(
+    path: &'a str,
+    bytes: u64,
+    rows: &mut Vec<ListingRow<'a>>,
+    newest: &mut [Option<usize>; DEPTH],
+) {
+    let mut end = 0;
+    for newest in newest {
+        let length = path[end..].find('/');
+        let name_end = length.map_or(path.len(), |length| end + length);
+        let name = &path[end..name_end];
+        if name.starts_with('.') || name == "node_modules" {
             return;
         }
-        let row = self.below.entry(name.to_owned()).or_default();
-        match rest {
-            Some(rest) => {
-                row.directory = true;
-                row.add(rest, bytes, depth - 1);
+        let path = &path[..name_end];
+        match newest
+            .and_then(|at| rows.get_mut(at))
+            .filter(|row| row.path == path)
+        {
+            Some(row) => row.bytes += bytes,
+            None => {
+                *newest = Some(rows.len());
+                let is_directory = length.is_some();
+                rows.push(ListingRow {
+                    path,
+                    bytes,
+                    is_directory,
+                });
             }
-            None => row.bytes += bytes,
         }
-    }
-
-    fn list(&self, path: &str, rows: &mut Vec<String>) {
-        for (name, row) in &self.below {
-            let slash = if row.directory { "/" } else { "" };
-            rows.push(format!("{}\t{path}/{name}{slash}", size(row.bytes)));
-            row.list(&format!("{path}/{name}"), rows);
+        if length.is_none() {
+            return;
         }
+        end = name_end + 1;
     }
 }
 
