@@ -511,8 +511,8 @@ impl Error {
             }
             Self::NoKeyring { .. } => {
                 "restore the keyring folder from its backup, or name its folder with --keyring. A copy \
-                 that asks for keys gets them with `agekeep sync`; where its keyring is lost, name an empty \
-                 folder instead. One that was cloned without keys, or \
+                 that asks for keys gets them with `agekeep sync`; where its keyring is lost, name another \
+                 folder with --keyring, an empty one. One that was cloned without keys, or \
                  has left, has none: `agekeep verify` still checks structure, chain and signatures"
             }
             Self::MissingKey { .. } => {

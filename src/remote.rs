@@ -267,8 +267,15 @@ pub fn pull(
     verified: &mut dyn FnMut(verify::Progress),
 ) -> Result<Pulled> {
     let root = store::store_at(store)?;
-    let remote = LocalFile::read(&root)?.find(remote)?;
+    let local = LocalFile::read(&root)?;
+    let remote = local.find(remote)?;
     let repository = opened(&root)?;
+    let keyring = options.keyring.as_deref();
+    let head = store::placed_head(&root, &repository)?;
+    if options.keys.is_none() && !has_keyring(&root, &repository, head, keyring) {
+        // History without its keys would be here when they are back.
+        local.check_keyring(keyring)?;
+    }
     let host = host_of(&remote, transfer.attended);
     let mut backup = options.keys.as_ref().map(|keys| (keys, None));
     let mut keys = |_: ObjectId| {

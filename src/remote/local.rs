@@ -169,6 +169,19 @@ impl LocalFile {
         self.keyring.as_ref().map(PathBuf::from)
     }
 
+    /// Refuses a machine without keys that had its keyring outside the store, unless another folder is named now.
+    pub(super) fn check_keyring(&self, named: Option<&Path>) -> Result<()> {
+        let Some(path) = self.keyring() else {
+            return Ok(());
+        };
+        let named = named.map(disk::resolved).transpose()?;
+        if named.is_some_and(|named| named != path) {
+            return Ok(());
+        }
+        let is_whole = true;
+        Err(Error::NoKeyring { path, is_whole })
+    }
+
     /// Returns the name under which this machine asks for keys, and as what.
     pub(super) fn asks(&self) -> Option<(String, Role)> {
         let asks = self.asks.as_ref()?;

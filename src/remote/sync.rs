@@ -22,7 +22,7 @@ use crate::crypto::digest::Digest;
 use crate::crypto::recipients::{Member, Role};
 use crate::crypto::seal::{Recipient, SealKey};
 use crate::crypto::sign::{Signers, SigningKey};
-use crate::disk::{self, Folder};
+use crate::disk::Folder;
 use crate::error::{Error, RemoteFault, Result};
 use crate::id::{ObjectId, StoreId};
 use crate::keyring::mailbox;
@@ -151,7 +151,7 @@ pub fn sync(
                     machine: Some(machine),
                     what,
                 })) => {
-                    passed_over.insert(machine.clone());
+                    tries_left += usize::from(passed_over.insert(machine.clone()));
                     let machine = Some(machine);
                     wrong = Some(RemoteFault::WrongKeys { machine, what });
                     continue;
@@ -222,12 +222,8 @@ impl<'a> Machine<'a> {
             asks,
         };
         machine.open_if_it_can()?;
-        if let Some(path) = local.keyring().filter(|_| machine.store.is_none()) {
-            let named = machine.keyring.as_deref().map(disk::resolved).transpose()?;
-            if named.is_none_or(|named| named == path) {
-                let is_whole = true;
-                return Err(Error::NoKeyring { path, is_whole });
-            }
+        if machine.store.is_none() {
+            local.check_keyring(machine.keyring.as_deref())?;
         }
         Ok(machine)
     }

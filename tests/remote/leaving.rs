@@ -164,7 +164,7 @@ fn a_sync_without_the_option_for_the_keyring_asks_for_nothing() {
     let code = code.to_uppercase().replace('-', " ");
     ok(&laptop.run(&["replicas", "add", "ci", "--code", &code]));
     ok(&at(&stick, &["sync"]));
-    for args in [&["sync", "--json"][..], &LEAVE] {
+    for args in [&["sync", "--json"][..], &["pull", "--json"], &LEAVE] {
         let run = ci.run(args);
         assert_eq!(refused(&run), (Some(12), "no_keyring".into()), "{args:?}");
         assert!(stderr(&run).contains(path(&stick)), "{}", stderr(&run));
@@ -179,6 +179,7 @@ fn a_sync_without_the_option_for_the_keyring_asks_for_nothing() {
     let other = ci.path().join("other");
     fs::create_dir(&other).expect("made");
     assert_eq!(refused(&at(&other, &["sync", "--json"])).1, "no_mail");
+    assert_eq!(refused(&at(&other, &LEAVE)).1, "no_keyring");
     ok(&laptop.run(&["sync"]));
     ok(&at(&other, &["sync"]));
     assert_eq!(ok(&at(&other, &["view", "--raw", "a.md"])), "one\n");

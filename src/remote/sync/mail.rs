@@ -54,7 +54,11 @@ impl Machine<'_> {
                 && keys.fits(held, role)
                 && !self.changes_keys(&new[place + 1..])?
             {
-                return Ok(IncomingKeys::default());
+                // If keys are missing all the same, its card says what is not so.
+                return Ok(IncomingKeys {
+                    sender: Some(other.card.name.clone()),
+                    ..IncomingKeys::default()
+                });
             }
             if !is_for_us(&other.card) {
                 continue;
