@@ -61,20 +61,17 @@ fn add<'a>(
             return;
         }
         let path = &path[..name_end];
-        match newest
-            .and_then(|at| rows.get_mut(at))
-            .filter(|row| row.path == path)
-        {
-            Some(row) => row.bytes += bytes,
-            None => {
-                *newest = Some(rows.len());
-                let is_directory = length.is_some();
-                rows.push(ListingRow {
-                    path,
-                    bytes,
-                    is_directory,
-                });
-            }
+        let same = newest.and_then(|at| rows.get_mut(at));
+        if let Some(row) = same.filter(|row| row.path == path) {
+            row.bytes += bytes;
+        } else {
+            *newest = Some(rows.len());
+            let is_directory = length.is_some();
+            rows.push(ListingRow {
+                path,
+                bytes,
+                is_directory,
+            });
         }
         if length.is_none() {
             return;
