@@ -164,14 +164,9 @@ impl LocalFile {
         newest
     }
 
-    /// Returns the folder that the keyring was in at the last sync, if that was outside the store.
-    pub(super) fn keyring(&self) -> Option<PathBuf> {
-        self.keyring.as_ref().map(PathBuf::from)
-    }
-
     /// Refuses a machine without keys that had its keyring outside the store, unless another folder is named now.
     pub(super) fn check_keyring(&self, named: Option<&Path>) -> Result<()> {
-        let Some(path) = self.keyring() else {
+        let Some(path) = self.keyring.as_ref().map(PathBuf::from) else {
             return Ok(());
         };
         let named = named.map(disk::resolved).transpose()?;

@@ -242,10 +242,9 @@ pub fn leave(
     let remote = local.find(remote)?;
     let repository = opened(&root)?;
     let mut machine = Machine::begin(&root, &repository, keys, &local)?;
-    if let Some(path) = local.keyring().filter(|_| !machine.has_keys()) {
+    if !machine.has_keys() {
         // Whatever folder is named: the keys of this machine are not in it.
-        let is_whole = true;
-        return Err(Error::NoKeyring { path, is_whole });
+        local.check_keyring(None)?;
     }
     let head = store::placed_head(&root, &repository)?;
     let git = TransferRepository::make(&root, Some(head))?;
